@@ -1,0 +1,115 @@
+# make              build bin/ikigai and the libexec/ikigai links
+# make demo         build, and start a conversation (offline where no key is set)
+# make check        build and run every test; ends with "N passed, N failed, N skipped"
+# make check-all    the same, then again with sanitizers
+# make bench        figures, as ratios within one run
+# make install      PREFIX=/usr/local DESTDIR=
+# make debug=1      build/debug/bin/ikigai: -O0, assertions
+# make sanitize=1   build/sanitize/bin/ikigai: address and undefined behaviour, dynamic
+# make tool-NAME    the binary and one link
+# HTTPLIB=DIR       names a folder with httplib.h, instead of fetching it
+
+PREFIX   = /usr/local
+CXX      = g++
+CPPFLAGS = -Isrc -isystem $(HTTPLIB)
+CXXFLAGS = -std=c++20 $(OPTIMIZE) -g -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-maybe-uninitialized -ffunction-sections -fdata-sections
+LDFLAGS  = $(STATIC) -Wl,--gc-sections
+LDLIBS   = -lssl -lcrypto -lz
+
+OPTIMIZE = -O2
+STATIC   = -static
+BUILD    = build
+ROOT     = .
+HTTPLIB  = build/deps
+ifdef debug
+  OPTIMIZE = -O0 -D_GLIBCXX_ASSERTIONS
+  BUILD    = build/debug
+  ROOT     = $(BUILD)
+endif
+ifdef sanitize
+  OPTIMIZE = -O1 -fno-omit-frame-pointer -D_GLIBCXX_ASSERTIONS -fsanitize=address,undefined -fno-sanitize-recover=undefined
+  STATIC   =
+  BUILD    = build/sanitize
+  ROOT     = $(BUILD)
+endif
+
+sources := $(wildcard src/*.cc src/*/*.cc)
+objects := $(sources:src/%.cc=$(BUILD)/%.o)
+library := $(filter-out $(BUILD)/main.o,$(objects))
+tests   := $(patsubst tests/%.cc,$(BUILD)/tests/%.o,$(wildcard tests/*.cc tests/*/*.cc))
+applets := $(subst _,-,$(shell sed -n 's/^APPLET(\(.*\))/\1/p' src/applets/applets.def))
+links   := $(applets:%=$(ROOT)/libexec/ikigai/%)
+pages   := $(applets:%=$(BUILD)/man/ikigai-%.1)
+deps    := $(HTTPLIB)/httplib.h
+
+all: $(ROOT)/bin/ikigai $(links)
+tools: all
+tool-%: $(ROOT)/libexec/ikigai/% ;
+
+$(ROOT)/bin/ikigai: $(objects)
+	@mkdir -p $(@D)
+	make/link $(CXX) $(CXXFLAGS) $(LDFLAGS) $(objects) $(LDLIBS) -o $@
+
+$(objects): $(BUILD)/%.o: src/%.cc | $(deps)
+	@mkdir -p $(@D)
+	$(CXX) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -c $< -o $@
+
+build/deps/httplib.h:
+	make/deps build/deps
+
+$(links): | $(ROOT)/bin/ikigai
+	@mkdir -p $(@D)
+	ln -sf ../../bin/ikigai $@
+
+# The commit is part of --version; the file changes only when the commit does.
+$(BUILD)/version.o: $(BUILD)/commit.h
+$(BUILD)/version.o: CPPFLAGS += -I$(BUILD)
+$(BUILD)/commit.h: always
+	@mkdir -p $(@D)
+	@commit=$$(git rev-parse --short=12 HEAD 2>/dev/null || echo unknown); \
+	    printf '#define IKIGAI_COMMIT "%s"\n' "$$commit" | cmp -s - $@ || printf '#define IKIGAI_COMMIT "%s"\n' "$$commit" > $@
+
+$(BUILD)/man/ikigai-%.1: $(ROOT)/bin/ikigai
+	@mkdir -p $(@D)
+	$(ROOT)/bin/ikigai $* --man > $@
+
+$(tests): $(BUILD)/tests/%.o: tests/%.cc | $(deps)
+	@mkdir -p $(@D)
+	$(CXX) $(CPPFLAGS) -Itests $(CXXFLAGS) $(if $(sanitize),,-O0) -MMD -MP -c $< -o $@
+
+$(BUILD)/unit: $(tests) $(library)
+	$(CXX) $(CXXFLAGS) $^ $(LDLIBS) -lCatch2WithMain -o $@
+
+# A layer may include itself and the layers named after its colon.
+layers = base: agent:base applets:base term:base llm:base store:base
+check-layers:
+	@for l in $(layers); do \
+	    bad=$$(grep -HnoE '^#include "[a-z]+/' src/$${l%%:*}/*.* 2>/dev/null | \
+	        grep -vE "\"($${l%%:*}|$${l#*:})/$$"); \
+	    [ -z "$$bad" ] || { echo "$$bad: wrong layer"; exit 1; }; \
+	done
+	@! grep -rnE 'rapidjson' src --include='*.cc' --include='*.h' | grep -vE '^src/base/json|^src/version'
+	@! grep -rnE 'include.*httplib' src | grep -vE '^src/base/http|^src/version'
+
+check: all $(pages) $(BUILD)/unit
+	cd $(BUILD) && IKIGAI_ROOT="$(CURDIR)" IKIGAI_BUILD="$(CURDIR)/$(BUILD)" IKIGAI_BIN="$(abspath $(ROOT))" ./unit
+
+check-all: check
+	$(MAKE) check sanitize=1
+
+demo: all
+	@$(ROOT)/bin/ikigai chat
+
+install: all $(pages)
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/ikigai $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/man/man7
+	install -s -m 755 $(ROOT)/bin/ikigai $(DESTDIR)$(PREFIX)/bin/ikigai
+	for tool in $(applets); do ln -sf ../../bin/ikigai $(DESTDIR)$(PREFIX)/libexec/ikigai/$$tool; done
+	install -m 644 man/*.1 $(pages) $(DESTDIR)$(PREFIX)/share/man/man1
+	install -m 644 man/*.7 $(DESTDIR)$(PREFIX)/share/man/man7
+
+clean:
+	rm -rf bin build libexec
+
+.PHONY: all tools check check-all check-layers demo install clean always
+.DELETE_ON_ERROR:
+-include $(objects:.o=.d) $(tests:.o=.d)

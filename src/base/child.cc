@@ -1,0 +1,176 @@
+#include "base/child.h"
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace ik {
+namespace {
+
+// Hands what can be read now to take; closes fd at its end. A bound on the rounds keeps one
+// loud child from starving the others.
+void drain(Fd& fd, int rounds, auto take)
+{
+    std::array<char, 65536> buffer;
+    while (fd && rounds-- > 0) {
+        auto n = read_some(fd.get(), buffer.data(), buffer.size());
+        if (n > 0)
+            take(std::string_view(buffer.data(), static_cast<std::size_t>(n)));
+        else if (n < 0 && errno == EAGAIN)
+            return;
+        else
+            fd.reset();
+    }
+}
+
+}
+
+void Spool::append(std::string_view bytes)
+{
+    size_ += bytes.size();
+    if (!file_ && memory.size() + bytes.size() > in_memory_)
+        if (auto file = anonymous_file()) {
+            file_ = std::move(*file);
+            write_all(file_.get(), std::exchange(memory, {}));
+        }
+    if (!file_)
+        memory += bytes;
+    else if (!write_all(file_.get(), bytes))
+        size_ -= bytes.size();   // a full disk: what is there stays readable
+}
+
+std::string Spool::read(std::size_t offset, std::size_t size) const
+{
+    if (!file_)
+        return offset < memory.size() ? memory.substr(offset, size) : "";
+    std::string out(size, '\0');
+    std::size_t have = 0;
+    while (have < size) {
+        auto n = pread(file_.get(), out.data() + have, size - have, static_cast<off_t>(offset + have));
+        if (n <= 0 && errno != EINTR) break;
+        have += n > 0 ? static_cast<std::size_t>(n) : 0;
+    }
+    out.resize(have);
+    return out;
+}
+
+Result<Child> Child::start(Options options)
+{
+    auto in = make_pipe(), out = make_pipe(), err = make_pipe();
+    if (!in) return in.error();
+    if (!out) return out.error();
+    if (!err) return err.error();
+    if (options.no_stdin)
+        in->read = Fd(open("/dev/null", O_RDONLY | O_CLOEXEC));
+
+    auto process = Process::start({.argv = std::move(options.argv), .env = std::move(options.env),
+                                   .in = in->read.get(), .out = out->write.get(), .err = err->write.get()});
+    if (!process)
+        return process.error();
+
+    Child child;
+    child.process_ = std::move(*process);
+    child.in_ = std::move(in->write);
+    child.out_ = std::move(out->read);
+    child.err_ = std::move(err->read);
+    child.input_ = std::move(options.input);
+    child.keep_stdin_ = options.keep_stdin;
+    child.out = Spool(options.out_in_memory);
+    child.max_out_ = options.max_out;
+    child.max_err_ = options.max_err;
+    child.started_ = Clock::now();
+    if (options.limit)
+        child.deadline_ = child.started_ + *options.limit;
+    make_nonblocking(child.in_);
+    make_nonblocking(child.out_);
+    make_nonblocking(child.err_);
+    child.feed();
+    return child;
+}
+
+void Child::feed()
+{
+    while (in_ && fed_ < input_.size()) {
+        auto n = ::write(in_.get(), input_.data() + fed_, input_.size() - fed_);
+        if (n > 0)
+            fed_ += static_cast<std::size_t>(n);
+        else if (errno == EAGAIN)
+            return;
+        else if (errno != EINTR)
+            in_.reset();   // it does not want to read: that is its right
+    }
+    input_.clear();
+    fed_ = 0;
+    if (!keep_stdin_)
+        in_.reset();
+}
+
+void Child::stop()
+{
+    if (exit || stopping_)
+        return;
+    stopping_ = true;
+    deadline_ = Clock::now() + grace;
+    process_.signal_group(SIGTERM);
+    process_.signal_group(SIGCONT);   // a stopped one must hear it too
+}
+
+void Child::add_to(Poll& poll) const
+{
+    if (exit)
+        return;
+    if (!input_.empty())
+        poll.write(in_);
+    poll.read(out_);
+    poll.read(err_);
+    poll.read(process_.ended());
+    if (deadline_)
+        poll.until(*deadline_);
+}
+
+void Child::advance(const Poll& poll)
+{
+    if (exit)
+        return;
+    if (poll.ready(in_) || !input_.empty() || (in_ && !keep_stdin_))
+        feed();
+
+    // Its end is looked at first: what it wrote before that is in the pipes by now.
+    Exit status;
+    bool gone = (!process_.ended() || poll.ready(process_.ended())) && process_.reap(status, stopping_);
+    int rounds = gone ? 64 : 16;   // 64 are more than a pipe holds: somebody else writes on
+    auto take_out = [&](std::string_view bytes) {
+        if (out.size() + bytes.size() > max_out_) {
+            too_much_ = true;
+            bytes = bytes.substr(0, max_out_ - std::min(max_out_, out.size()));
+        }
+        out.append(bytes);
+    };
+    auto take_err = [&](std::string_view bytes) { err += bytes.substr(0, max_err_ - std::min(max_err_, err.size())); };
+    if (gone || poll.ready(out_)) drain(out_, rounds, take_out);
+    if (gone || poll.ready(err_)) drain(err_, rounds, take_err);
+
+    if (gone) {
+        in_.reset();
+        out_.reset();
+        err_.reset();
+        ended_ = Clock::now();
+        exit = status;
+        return;
+    }
+    if (too_much_)
+        stop();
+    if (deadline_ && Clock::now() >= *deadline_) {
+        if (stopping_) {
+            process_.signal_group(SIGKILL);
+            deadline_.reset();
+        } else {
+            timed_out_ = true;
+            stop();
+        }
+    }
+}
+
+}

@@ -1,0 +1,60 @@
+// Process: one process that we started, the leader of its own session, and its end.
+// The one vfork routine of ikigai is here.
+#pragma once
+
+#include "base/fd.h"
+
+#include <sys/types.h>
+#include <vector>
+
+namespace ik {
+
+// How a process ended. signal is 0 unless one killed it.
+struct Exit {
+    int code = 0;
+    int signal = 0;
+
+    int status() const { return signal ? 128 + signal : code; }   // as a shell says it
+    friend bool operator==(const Exit&, const Exit&) = default;
+};
+
+struct Program {
+    std::vector<std::string> argv;   // argv[0] is run as it is: no search in PATH
+    std::vector<std::string> env;    // "NAME=value", all of it
+    int in = 0, out = 1, err = 2;    // what becomes its 0, 1 and 2
+    bool own_session = true;         // setsid, so that it has no terminal and is a group of its own
+};
+
+// The environment of this process.
+std::vector<std::string> environment();
+
+class Process {
+public:
+    Process() = default;
+    Process(Process&& other) noexcept : id_(std::exchange(other.id_, -1)), ended_(std::move(other.ended_)) {}
+    Process& operator=(Process&& other) noexcept { std::swap(id_, other.id_); std::swap(ended_, other.ended_); return *this; }
+    ~Process();   // SIGKILL to the group of a process that still runs
+
+    // The process dies with this one (PR_SET_PDEATHSIG), starts with no signal blocked and with SIGPIPE at its default.
+    // Error: SPAWN_FAILED, "PATH: why".
+    static Result<Process> start(const Program&);
+
+    pid_t id() const { return id_; }
+    const Fd& ended() const { return ended_; }   // readable once it has ended; no descriptor where the kernel has no pidfd
+    bool running() const { return id_ > 0; }
+    void signal_group(int number) const;
+
+    // Its exit once it has ended; never waits. After that it is no longer running.
+    // with_group: what is left of its group is killed first, while the number is still its own.
+    bool reap(Exit& exit, bool with_group = false);
+
+private:
+    pid_t id_ = -1;
+    Fd ended_;
+};
+
+// Where the kernel has no pidfd: readable after any child has ended. -1 where it is not needed.
+int child_bell();
+void silence_child_bell();
+
+}

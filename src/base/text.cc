@@ -1,0 +1,167 @@
+#include "base/text.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace ik {
+namespace {
+
+bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
+bool continues(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
+
+// Edits (insert, delete, replace) from a to b.
+std::size_t distance(std::string_view a, std::string_view b)
+{
+    std::vector<std::size_t> row(b.size() + 1);
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        std::size_t diagonal = row[0];
+        row[0] = i;
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            std::size_t best = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1])});
+            diagonal = std::exchange(row[j], best);
+        }
+    }
+    return row.back();
+}
+
+}
+
+std::size_t utf8_length(std::string_view bytes)
+{
+    if (bytes.empty())
+        return 0;
+    auto at = [&](std::size_t i) { return i < bytes.size() ? static_cast<unsigned char>(bytes[i]) : 0u; };
+    unsigned first = at(0);
+    if (first < 0x80) return 1;
+    if (first < 0xC2 || first > 0xF4) return 0;
+    unsigned second = at(1);
+    if ((second & 0xC0) != 0x80) return 0;
+    if (first < 0xE0) return 2;
+    if ((first == 0xE0 && second < 0xA0) || (first == 0xED && second > 0x9F)) return 0;
+    if ((first == 0xF0 && second < 0x90) || (first == 0xF4 && second > 0x8F)) return 0;
+    if ((at(2) & 0xC0) != 0x80) return 0;
+    if (first < 0xF0) return 3;
+    return (at(3) & 0xC0) == 0x80 ? 4 : 0;
+}
+
+bool valid_utf8(std::string_view bytes)
+{
+    while (!bytes.empty()) {
+        auto size = utf8_length(bytes);
+        if (!size) return false;
+        bytes.remove_prefix(size);
+    }
+    return true;
+}
+
+std::string clean_utf8(std::string_view bytes)
+{
+    std::string out;
+    out.reserve(bytes.size());
+    for (std::size_t i = 0; i < bytes.size();) {
+        if (auto size = utf8_length(bytes.substr(i))) {
+            out.append(bytes, i, size);
+            i += size;
+        } else {
+            out += "\uFFFD";
+            i += 1;
+        }
+    }
+    return out;
+}
+
+std::string_view utf8_prefix(std::string_view text, std::size_t size)
+{
+    if (size >= text.size())
+        return text;
+    while (size > 0 && continues(text[size]))
+        --size;
+    return text.substr(0, size);
+}
+
+std::string_view utf8_suffix(std::string_view text, std::size_t size)
+{
+    if (size >= text.size())
+        return text;
+    auto start = text.size() - size;
+    while (start < text.size() && continues(text[start]))
+        ++start;
+    return text.substr(start);
+}
+
+std::string_view trim(std::string_view text)
+{
+    while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
+    while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+    return text;
+}
+
+std::vector<std::string_view> split(std::string_view text, char by)
+{
+    std::vector<std::string_view> parts;
+    for (std::size_t start = 0;;) {
+        auto end = text.find(by, start);
+        parts.push_back(text.substr(start, end - start));
+        if (end == text.npos) return parts;
+        start = end + 1;
+    }
+}
+
+std::string lower(std::string_view text)
+{
+    std::string out(text);
+    for (auto& c : out) c = lower(c);
+    return out;
+}
+
+std::string replace(std::string_view text, char from, char to)
+{
+    std::string out(text);
+    std::ranges::replace(out, from, to);
+    return out;
+}
+
+bool starts_with_ignoring_case(std::string_view text, std::string_view prefix)
+{
+    return text.size() >= prefix.size() && lower(text.substr(0, prefix.size())) == lower(prefix);
+}
+
+std::optional<std::string> take_line(std::string& text)
+{
+    auto end = text.find('\n');
+    if (end == std::string::npos)
+        return {};
+    auto line = text.substr(0, end);
+    text.erase(0, end + 1);
+    return line;
+}
+
+std::vector<std::string> nearest(std::string_view word, std::span<const std::string> names)
+{
+    std::vector<std::pair<std::size_t, std::string>> near;
+    for (auto& name : names) {
+        auto edits = distance(lower(word), lower(name));
+        bool begins = word.size() >= 2 && name.starts_with(word);
+        if (begins || edits <= std::max<std::size_t>(1, std::min(word.size(), name.size()) / 3))
+            near.emplace_back(begins ? 0 : edits, name);
+    }
+    std::ranges::stable_sort(near, {}, &std::pair<std::size_t, std::string>::first);
+    std::vector<std::string> out;
+    for (auto& [edits, name] : near)
+        if (out.size() < 3)
+            out.push_back(name);
+    return out;
+}
+
+std::string did_you_mean(std::string_view word, std::span<const std::string> names)
+{
+    std::string out;
+    for (auto& name : nearest(word, names))
+        out += (out.empty() ? " Did you mean: " : ", ") + name;
+    return out.empty() ? out : out + "?";
+}
+
+}

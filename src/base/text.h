@@ -1,0 +1,39 @@
+// Text: UTF-8, lines and words. Knows no encoding but UTF-8 and no locale.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ik {
+
+bool valid_utf8(std::string_view bytes);
+
+// bytes with U+FFFD for each byte that is no part of a UTF-8 character.
+std::string clean_utf8(std::string_view bytes);
+
+// The length of the UTF-8 character at the start of bytes (1 to 4); 0 when there is none.
+std::size_t utf8_length(std::string_view bytes);
+
+// text cut to at most size bytes, on a character boundary.
+std::string_view utf8_prefix(std::string_view text, std::size_t size);
+std::string_view utf8_suffix(std::string_view text, std::size_t size);
+
+std::string_view trim(std::string_view text);
+std::vector<std::string_view> split(std::string_view text, char by);
+std::string lower(std::string_view text);                                  // ASCII only
+std::string replace(std::string_view text, char from, char to);
+bool starts_with_ignoring_case(std::string_view text, std::string_view prefix);   // ASCII only
+
+// The next whole line of text without its end, taken off its front.
+std::optional<std::string> take_line(std::string& text);
+
+// The names most like word, best first; empty when none is near.
+std::vector<std::string> nearest(std::string_view word, std::span<const std::string> names);
+
+// " Did you mean: a, b?", or nothing.
+std::string did_you_mean(std::string_view word, std::span<const std::string> names);
+
+}

@@ -1,0 +1,7 @@
+#include "version.h"
+
+#include "commit.h"
+
+namespace ik {
+const char* commit() { return IKIGAI_COMMIT; }
+}

@@ -1,0 +1,145 @@
+#include "support/world.h"
+
+#include "base/child.h"
+
+#define CATCH_CONFIG_EXTERNAL_INTERFACES
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <sys/stat.h>
+#include <thread>
+#include <unistd.h>
+
+namespace ik::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string variable(const char* name, const char* otherwise)
+{
+    auto* value = std::getenv(name);
+    return value ? value : otherwise;
+}
+
+std::vector<std::string> skipped;
+
+// The last line of a run: N passed, N failed, N skipped.
+struct Last : Catch::TestEventListenerBase {
+    using TestEventListenerBase::TestEventListenerBase;
+
+    std::size_t skips_before = 0;
+    static inline std::size_t passed = 0, failed = 0;
+
+    void testCaseStarting(const Catch::TestCaseInfo&) override { skips_before = skipped.size(); }
+
+    void testCaseEnded(const Catch::TestCaseStats& stats) override
+    {
+        if (stats.totals.testCases.failed > 0) ++failed;
+        else if (skipped.size() == skips_before) ++passed;
+    }
+
+    void testRunEnded(const Catch::TestRunStats&) override
+    {
+        std::atexit([] {   // after everything that Catch2 prints
+            for (auto& reason : skipped)
+                std::printf("skipped: %s\n", reason.c_str());
+            std::printf("%zu passed, %zu failed, %zu skipped\n", passed, failed, skipped.size());
+        });
+    }
+};
+CATCH_REGISTER_LISTENER(Last)
+
+}
+
+Folder::Folder() : before_(fs::current_path())
+{
+    std::string name = fs::temp_directory_path() / "ikigai-test-XXXXXX";
+    path = mkdtemp(name.data());
+    path = fs::canonical(path);
+    fs::permissions(path, fs::perms(0755));
+    fs::current_path(path);
+}
+
+Folder::~Folder()
+{
+    std::error_code ignored;
+    fs::current_path(before_, ignored);
+    fs::remove_all(path, ignored);
+}
+
+void Folder::write(const std::string& name, std::string_view content, int mode) const
+{
+    fs::create_directories(fs::path(path + "/" + name).parent_path());
+    std::ofstream(path + "/" + name, std::ios::binary) << content;
+    chmod((path + "/" + name).c_str(), static_cast<mode_t>(mode));
+}
+
+std::string Folder::read(const std::string& name) const
+{
+    std::ifstream in(path + "/" + name, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+}
+
+bool Folder::exists(const std::string& name) const { return fs::exists(fs::symlink_status(path + "/" + name)); }
+
+Ran run(const Run& what)
+{
+    auto env = environment();
+    for (auto& entry : what.env) {
+        auto name = entry.substr(0, entry.find('=')) + "=";
+        std::erase_if(env, [&](auto& e) { return e.starts_with(name); });
+        if (entry.find('=') != std::string::npos)
+            env.push_back(entry);
+    }
+    auto child = Child::start({.argv = what.argv, .env = env, .input = what.input, .limit = what.limit, .max_err = 64u << 20});
+    if (!child)
+        return {127, "", child.error().message, false};
+    while (!child->exit) {
+        Poll poll;
+        child->add_to(poll);
+        poll.wait();
+        child->advance(poll);
+    }
+    return {child->exit->status(), child->out.all(), child->err, child->timed_out()};
+}
+
+Ran sh(const std::string& line, std::string input) { return run({.argv = {"/bin/sh", "-c", line}, .input = std::move(input)}); }
+
+std::string root() { return variable("IKIGAI_ROOT", "."); }
+std::string ikigai() { return variable("IKIGAI_BIN", ".") + "/bin/ikigai"; }
+std::string tool(const std::string& command) { return variable("IKIGAI_BIN", ".") + "/libexec/ikigai/" + command; }
+
+Json call_text(const std::string& command, const std::string& input)
+{
+    auto ran = run({.argv = {tool(command)}, .input = input});
+    auto answer = parse_json(ran.out);
+    UNSCOPED_INFO(command << " " << input << " -> " << ran.status << " " << ran.out.substr(0, 2000) << " " << ran.err);
+    return answer ? *answer : Json();
+}
+
+Json call(const std::string& command, const Json& arguments) { return call_text(command, arguments.dump()); }
+
+std::string recordings()
+{
+    auto named = variable("RECORDINGS", "");
+    auto folder = named.empty() ? root() + "/../shared/recordings" : named;
+    return fs::exists(folder) ? folder : "";
+}
+
+bool is_root() { return geteuid() == 0; }
+
+bool sanitized()
+{
+#ifdef __SANITIZE_ADDRESS__
+    return true;
+#else
+    return false;
+#endif
+}
+
+void skip(const std::string& reason) { skipped.push_back(Catch::getResultCapture().getCurrentTestName() + ": " + reason); }
+
+void sleep_for(std::chrono::milliseconds time) { std::this_thread::sleep_for(time); }
+
+}
