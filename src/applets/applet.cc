@@ -96,7 +96,7 @@ std::string help(const Applet& applet)
 {
     auto command = command_of(applet);
     std::string out = "usage: " + command + " < ARGUMENTS.json\n       " + command + " --schema | --help | --man | --version\n\n"
-                    + applet.doc.summary + ".\nReads one JSON object from standard input, prints one on standard output.\n\nArguments:\n";
+                    + applet.doc.summary + (std::string_view(applet.doc.summary).ends_with('.') ? "" : ".") + "\nReads one JSON object from standard input, prints one on standard output.\n\nArguments:\n";
     for (auto& s : applet.specs)
         out += std::string("  ") + s.name + " (" + s.type + (s.required ? ", required" : ", optional") + ")\n      " + s.help + "\n";
     out += "\nExample:\n";
@@ -223,7 +223,8 @@ std::string man_page(const Applet& applet)
 
 int serve(const Applet& applet, int argc, char** argv)
 {
-    std::signal(SIGPIPE, SIG_IGN);
+    std::signal(SIGPIPE, SIG_IGN);   // what cannot be written is an error and not a death:
+    std::signal(SIGXFSZ, SIG_IGN);   // a reader that is gone, a limit on file sizes
     if (auto status = option(applet, argc, argv))
         return *status;
 

@@ -3,6 +3,8 @@
 #include "base/text.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <rapidjson/document.h>
@@ -11,6 +13,9 @@
 #include <rapidjson/reader.h>
 #include <rapidjson/schema.h>
 #include <rapidjson/stringbuffer.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 namespace ik {
 namespace {
@@ -122,6 +127,47 @@ constexpr char escape_of(unsigned char c)
     case '\t': return 't';
     default: return c < 0x20 ? 'u' : 0;
     }
+}
+
+// What stands for a byte that cannot stand for itself.
+struct Escape {
+    std::array<char, 6> text;
+    unsigned char size;
+};
+
+constexpr Escape escape(unsigned char c)
+{
+    constexpr char hex[] = "0123456789ABCDEF";
+    if (c >= 0x80) return {{'\xEF', '\xBF', '\xBD'}, 3};   // U+FFFD
+    if (escape_of(c) == 'u') return {{'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]}, 6};
+    return {{'\\', escape_of(c)}, 2};
+}
+
+constexpr auto escapes = [] {
+    std::array<Escape, 256> table{};
+    for (unsigned c = 0; c < table.size(); ++c)
+        table[c] = escape(static_cast<unsigned char>(c));
+    return table;
+}();
+
+// The number of bytes at the start that are ASCII and need no escape. Sixteen at a time where
+// the machine can: this is what reading a file spends its time on.
+std::size_t plain_prefix(std::string_view bytes)
+{
+    std::size_t i = 0;
+#ifdef __SSE2__
+    const auto quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\'), space = _mm_set1_epi8(' ');
+    for (; i + 16 <= bytes.size(); i += 16) {
+        auto chunk = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes.data() + i));
+        auto low = _mm_cmplt_epi8(chunk, space);   // signed: everything from 0x80 on is less, too
+        auto marks = _mm_or_si128(_mm_cmpeq_epi8(chunk, quote), _mm_cmpeq_epi8(chunk, backslash));
+        if (auto found = static_cast<unsigned>(_mm_movemask_epi8(_mm_or_si128(low, marks))))
+            return i + static_cast<unsigned>(std::countr_zero(found));
+    }
+#endif
+    while (i < bytes.size() && static_cast<unsigned char>(bytes[i]) < 0x80 && !escape_of(static_cast<unsigned char>(bytes[i])))
+        ++i;
+    return i;
 }
 
 rapidjson::Value to_rapid(const Json& json, rapidjson::Document::AllocatorType& memory)
@@ -297,29 +343,16 @@ std::string Json::dump() const
 
 void append_escaped(std::string& out, std::string_view bytes)
 {
-    constexpr char hex[] = "0123456789ABCDEF";
     std::size_t plain = 0;   // bytes[plain, i) are copied as they are
-    for (std::size_t i = 0; i < bytes.size();) {
+    for (std::size_t i = plain_prefix(bytes); i < bytes.size(); i += plain_prefix(bytes.substr(i))) {
         auto c = static_cast<unsigned char>(bytes[i]);
-        if (c < 0x80 && !escape_of(c)) {
-            ++i;
+        if (auto size = c >= 0x80 ? utf8_length(bytes.substr(i)) : 0) {
+            i += size;
             continue;
         }
-        if (c >= 0x80)
-            if (auto size = utf8_length(bytes.substr(i))) {
-                i += size;
-                continue;
-            }
         out.append(bytes, plain, i - plain);
+        out.append(escapes[c].text.data(), escapes[c].size);
         plain = ++i;
-        if (c >= 0x80) {
-            out += "\uFFFD";
-            continue;
-        }
-        out += '\\';
-        out += escape_of(c);
-        if (escape_of(c) == 'u')
-            (out += "00") += {hex[c >> 4], hex[c & 15]};
     }
     out.append(bytes, plain);
 }

@@ -71,7 +71,7 @@ int become(const Plan& plan)
 
     struct sigaction plain {};
     plain.sa_handler = SIG_DFL;
-    for (int number : {SIGPIPE, SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP, SIGTTIN, SIGTTOU})
+    for (int number : {SIGPIPE, SIGXFSZ, SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP, SIGTTIN, SIGTTOU})
         sigaction(number, &plain, nullptr);
     sigset_t none;
     sigemptyset(&none);

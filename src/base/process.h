@@ -35,7 +35,7 @@ public:
     Process& operator=(Process&& other) noexcept { std::swap(id_, other.id_); std::swap(ended_, other.ended_); return *this; }
     ~Process();   // SIGKILL to the group of a process that still runs
 
-    // The process dies with this one (PR_SET_PDEATHSIG), starts with no signal blocked and with SIGPIPE at its default.
+    // The process dies with this one (PR_SET_PDEATHSIG), starts with no signal blocked and with SIGPIPE and SIGXFSZ at their defaults.
     // Error: SPAWN_FAILED, "PATH: why".
     static Result<Process> start(const Program&);
 
