@@ -344,12 +344,18 @@ std::string Json::dump() const
 void append_escaped(std::string& out, std::string_view bytes)
 {
     std::size_t plain = 0;   // bytes[plain, i) are copied as they are
-    for (std::size_t i = plain_prefix(bytes); i < bytes.size(); i += plain_prefix(bytes.substr(i))) {
-        auto c = static_cast<unsigned char>(bytes[i]);
-        if (auto size = c >= 0x80 ? utf8_length(bytes.substr(i)) : 0) {
+    for (std::size_t i = 0;;) {
+        i += plain_prefix(bytes.substr(i));
+        while (auto size = utf8_length(bytes.substr(i))) {
+            if (size == 1)
+                break;
             i += size;
-            continue;
         }
+        if (i == bytes.size())
+            break;
+        auto c = static_cast<unsigned char>(bytes[i]);
+        if (c < 0x80 && !escape_of(c))
+            continue;   // plain again behind other characters
         out.append(bytes, plain, i - plain);
         out.append(escapes[c].text.data(), escapes[c].size);
         plain = ++i;
