@@ -18,6 +18,8 @@ namespace {
 
 constexpr int careful = O_CLOEXEC | O_NOCTTY | O_NONBLOCK;   // never wait for, or take on, what is at the other end
 
+constexpr std::size_t buffer_size = 1 << 17;
+
 bool full(int number) { return number == ENOSPC || number == EDQUOT; }
 
 std::int64_t nanoseconds(const timespec& time) { return time.tv_sec * 1'000'000'000LL + time.tv_nsec; }
@@ -158,7 +160,7 @@ bool take_on(const TemporaryFile& fresh, const struct stat& old, const std::stri
 // The whole of one file over the beginning of another, which gets its length; errno is set where it cannot be done.
 bool pour(const Fd& from, const Fd& to)
 {
-    std::vector<char> buffer(1 << 17);
+    std::vector<char> buffer(buffer_size);
     off_t size = 0;
     if (lseek(from.get(), 0, SEEK_SET) < 0 || lseek(to.get(), 0, SEEK_SET) < 0)
         return false;
@@ -294,7 +296,7 @@ Status Replacement::prepare()
         return file_error(Doing::creating, path_, why);
     if (fresh) {
         fresh_ = std::move(*fresh);
-        in_place_ = old_ && (old_->st_nlink > 1 || !same_file(target_, *old_) || !take_on(fresh_, *old_, path_));
+        in_place_ = old_ && (old_->st_nlink > 1 || !same_file(target_, *old_));
         return Done{};
     }
     in_place_ = true;
@@ -307,21 +309,26 @@ Status Replacement::prepare()
 
 Status Replacement::append(std::string_view bytes)
 {
-    if (direct_)
-        pending_ += bytes;
-    else if (!write_all(fresh_.fd.get(), bytes))
-        return file_error(Doing::writing, path_);
+    pending_ += bytes;
     size_ += static_cast<std::int64_t>(bytes.size());
+    return direct_ || pending_.size() < buffer_size ? Done{} : flush();
+}
+
+Status Replacement::flush()
+{
+    if (!write_all(direct_ ? direct_.get() : fresh_.fd.get(), pending_))
+        return file_error(Doing::writing, path_);
+    pending_.clear();
     return Done{};
 }
 
 Status Replacement::commit()
 {
-    if (direct_)
-        return write_all(direct_.get(), pending_) ? Status(Done{}) : file_error(Doing::writing, path_);
+    if (auto flushed = flush(); !flushed || direct_)
+        return flushed;
     if (struct stat now {}; expected_ && (stat(path_.c_str(), &now) < 0 || stamp_of(now) != *expected_))
         return Error{code::write_failed, "Failed to write file: " + path_, "the file was changed by somebody else meanwhile; nothing was written"};
-    if (in_place_)
+    if (in_place_ || (old_ && !take_on(fresh_, *old_, path_)))   // after the last write, which would take the set-user-ID bit away
         return overwrite();
     if (fsync(fresh_.fd.get()) < 0)
         return file_error(Doing::writing, path_);
@@ -371,7 +378,7 @@ Result<TemporaryFile> Replacement::copy_of_old() const
 {
     Fd old(open(path_.c_str(), O_RDONLY | careful));
     if (!old)
-        return TemporaryFile{};
+        return TemporaryFile{Fd(), TemporaryName()};
     const char* named = std::getenv("TMPDIR");
     int why = 0;
     for (auto& folder : {folder_name(target_), std::string(named && *named == '/' ? named : "/tmp"), std::string("/tmp"), std::string("/var/tmp")}) {

@@ -82,6 +82,7 @@ public:
 private:
     Result<Replacement> directly() &&;
     Status prepare();
+    Status flush();
     bool rename_over();
     Status overwrite();
     Result<TemporaryFile> copy_of_old() const;
@@ -93,8 +94,8 @@ private:
     TemporaryFile fresh_;              // the new content
     std::int64_t size_ = 0;            // its bytes
     bool in_place_ = false;
-    Fd direct_;                        // what is no file of a disk, and
-    std::string pending_;              // the bytes for it
+    Fd direct_;                        // what is no file of a disk
+    std::string pending_;              // bytes that are not written yet; for direct_ all of them
 };
 
 }
