@@ -338,14 +338,25 @@ Status Replacement::commit()
     return Done{};
 }
 
+bool Replacement::give_name()
+{
+    auto path = temporary_path(folder_name(target_), "new");
+    if (linkat(AT_FDCWD, own_path(fresh_.fd).c_str(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW) == 0) {
+        fresh_.name = TemporaryName(path);
+        return true;
+    }
+    // Some sandboxes and file systems make nameless files, but never let them have a name.
+    auto named = named_file(folder_name(target_), "new", old_ ? 0600 : 0666);
+    if (!named || !pour(fresh_.fd, named->fd))
+        return false;
+    fresh_ = std::move(*named);
+    return (!old_ || take_on(fresh_, *old_, path_)) && fsync(fresh_.fd.get()) == 0;
+}
+
 bool Replacement::rename_over()
 {
-    if (fresh_.name.path().empty()) {
-        auto path = temporary_path(folder_name(target_), "new");
-        if (linkat(AT_FDCWD, own_path(fresh_.fd).c_str(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW) < 0)
-            return false;
-        fresh_.name = TemporaryName(path);
-    }
+    if (fresh_.name.path().empty() && !give_name())
+        return false;
     if (rename(fresh_.name.path().c_str(), target_.c_str()) < 0)
         return false;
     fresh_.name.keep();

@@ -83,6 +83,7 @@ private:
     Result<Replacement> directly() &&;
     Status prepare();
     Status flush();
+    bool give_name();
     bool rename_over();
     Status overwrite();
     Result<TemporaryFile> copy_of_old() const;

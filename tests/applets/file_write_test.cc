@@ -230,6 +230,7 @@ TEST_CASE("file_write: devices and pipes are written directly")
 
 TEST_CASE("file_write: files of the kernel are written directly")
 {
+    Folder folder;
     CHECK(writing("/proc/self/comm", "renamed") == wrote(7, "comm"));
     CHECK(writing("/proc/self/timerslack_ns", "not a number") == refusal("Failed to write file: /proc/self/timerslack_ns", "WRITE_FAILED"));
 }
@@ -328,12 +329,15 @@ TEST_CASE("file_write: file systems without nameless files")
     CHECK(with_fault("linkat:error=EPERM", arguments("a", "new")) == wrote(3, "a"));
     CHECK(folder.read("a") == "new");
     CHECK((info("a").st_mode & 0777) == 0640);
+    CHECK(with_fault("linkat:error=EPERM", arguments("c", "fresh")) == wrote(5, "c"));
+    CHECK(folder.read("c") == "fresh");
+    CHECK(with_fault("linkat:error=EPERM -e inject=fsync:error=EDQUOT:when=2", arguments("d", "fresh")) == refusal("No space left on device: d", "NO_SPACE"));
     CHECK(with_fault("access:error=ENOENT", arguments("a", "newer")) == wrote(5, "a"));
     CHECK(with_fault("access:error=ENOENT", arguments("b", "fresh")) == wrote(5, "b"));
     CHECK(folder.read("a") == "newer");
     CHECK(folder.read("b") == "fresh");
     CHECK(!with_fault("access:error=ENOENT -e inject=fsync:error=EIO", arguments("a", "x")).text("error_code").empty());
-    CHECK(listing() == std::vector<std::string>{"a", "b"});
+    CHECK(listing() == std::vector<std::string>{"a", "b", "c"});
 }
 
 TEST_CASE("file_write, file_edit: a kill at any moment leaves the old or the new content")
