@@ -13,6 +13,8 @@ constexpr std::size_t max_size = 256 << 10;
 constexpr std::size_t max_depth = 1000;
 constexpr double max_states = 20000;
 constexpr double max_forks = 4000;   // what it needs grows with their square: 130 MB for so many
+constexpr double max_loops = 1000;   // repetitions of repetitions; the time grows with their cube
+constexpr double max_anchors = 16;   // one behind the other; each may double what is behind it
 
 Error invalid(std::string_view why) { return {code::invalid_pattern, "Invalid pattern: " + std::string(why)}; }
 
@@ -90,36 +92,72 @@ Times times(std::string_view token)
     return {least, end == start ? least : most, end == start};
 }
 
+// A stretch that can be passed without a byte.
+struct Stretch {
+    double anchors = 0, forks = 0;
+
+    Stretch operator+(const Stretch& next) const { return {anchors + next.anchors, forks + next.forks}; }
+    double weight() const { return anchors > max_anchors ? max_forks + 1 : std::max(1.0, anchors) * forks; }
+};
+
 // What regcomp will make of a part of a pattern.
 struct Measure {
     double states = 0;
-    double forks = 0;         // places where more than one way leads on without a byte
+    double forks = 0;           // places where more than one way leads on without a byte
     bool may_be_empty = true;
-    bool refers = false;      // it holds a back-reference
+    bool refers = false;        // it holds a back-reference
+    Stretch front = {}, back = {};
+    double weight = 0;          // of its heaviest stretch
+    double loops = 0;           // repetitions within repetitions
 
     void then(const Measure& next)
     {
-        states += next.states;
-        forks += next.forks;
+        weight = std::max({weight, next.weight, (back + next.front).weight()});
+        front = may_be_empty ? front + next.front : front;
+        back = next.may_be_empty ? back + next.back : next.back;
+        add(next);
         may_be_empty &= next.may_be_empty;
-        refers |= next.refers;
     }
     void otherwise(const Measure& other)
     {
-        bool either = may_be_empty || other.may_be_empty;
-        then(other);
-        may_be_empty = either;
+        auto either = [](const Stretch& a, const Stretch& b) { return Stretch{std::max(a.anchors, b.anchors), a.forks + b.forks + 1}; };
+        front = either(front, other.front);
+        back = either(back, other.back);
+        weight = std::max({weight, other.weight, front.weight(), back.weight()});
+        add(other);
+        may_be_empty |= other.may_be_empty;
         states += 1;
         forks += 1;
     }
     void repeat(const Times& n)
     {
-        double copies = std::max(1.0, n.most + n.open);
-        states = states * copies + copies;
-        forks = forks * copies + (n.most - n.least) + n.open;
-        may_be_empty |= n.least == 0;
+        double copies = std::max(1.0, n.most + n.open), choices = n.most - n.least + n.open;
+        if (copies > 1 || n.open)
+            weight = std::max(weight, (back + front).weight());
+        bool whole = may_be_empty || n.least == 0;
+        auto all = [&](Stretch& one) { one = whole ? Stretch{one.anchors * copies, one.forks * copies + choices} : one; };
+        all(front);
+        all(back);
+        weight = std::max({weight, front.weight(), back.weight()});
+        states = states * copies + choices;
+        forks = forks * copies + choices;
+        loops += n.open;
+        may_be_empty = whole;
+    }
+
+private:
+    void add(const Measure& other)
+    {
+        states += other.states;
+        forks += other.forks;
+        refers |= other.refers;
+        loops = std::max(loops, other.loops);
     }
 };
+
+Measure byte() { return {.states = 1, .may_be_empty = false}; }
+Measure nothing() { return {.states = 1, .forks = 1, .front = {0, 1}, .back = {0, 1}}; }
+Measure anchor() { return {.states = 1, .forks = 1, .front = {1, 1}, .back = {1, 1}}; }
 
 // Measures a pattern without taking any memory but for the open groups.
 class Survey {
@@ -155,7 +193,7 @@ void Survey::end_branch()
     auto& group = open_.back();
     atom({});
     if (group.branch.states == 0)
-        group.branch = {1, 1, true, false};
+        group.branch = nothing();
     if (std::exchange(group.alternatives, true))
         group.before.otherwise(group.branch);
     else
@@ -166,7 +204,7 @@ void Survey::end_branch()
 void Survey::close()
 {
     if (open_.size() == 1)
-        return atom({1, 0, false, false});   // a byte like others
+        return atom(byte());   // a parenthesis like other bytes
     end_branch();
     auto whole = open_.back().before;
     group_may_be_empty_[open_.back().number] = whole.may_be_empty;
@@ -190,9 +228,12 @@ Measure Survey::escape(char c) const
 {
     if (c >= '1' && c <= '9') {
         auto number = static_cast<std::size_t>(c - '1');
-        return {1, 1, number >= group_may_be_empty_.size() || group_may_be_empty_[number], true};
+        bool empty = number >= group_may_be_empty_.size() || group_may_be_empty_[number];
+        auto out = empty ? nothing() : byte();
+        out.refers = true;
+        return out;
     }
-    return std::strchr("bB<>`'", c) ? Measure{1, 1, true, false} : Measure{1, 0, false, false};
+    return std::strchr("bB<>`'", c) ? anchor() : byte();
 }
 
 Status Survey::pattern(std::string_view pattern)
@@ -214,17 +255,17 @@ Status Survey::pattern(std::string_view pattern)
             break;
         case Token::close: close(); break;
         case Token::bar: end_branch(); break;
-        case Token::anchor: atom({1, 1, true, false}); break;
+        case Token::anchor: atom(anchor()); break;
         case Token::escape: atom(escape(token.text.back())); break;
-        default: atom({1, 0, false, false});
+        default: atom(byte());
         }
     }
     while (open_.size() > 1)
         close();
     end_branch();
     auto& whole = open_.back().before;
-    if (whole.forks > max_forks)
-        return invalid("it has too many alternatives and repetitions");
+    if (whole.forks > max_forks || whole.weight > max_forks || whole.loops > max_loops)
+        return invalid("it has too many alternatives, repetitions or anchors");
     if (expands_ && whole.states > max_states)
         return invalid("its repetitions expand to more than 20,000 states");
     return Done{};
