@@ -82,7 +82,7 @@ void tidy_any_depth(std::vector<Part>& parts)
     auto twice = [](const Part& a, const Part& b) { return is_any_depth(a) && is_any_depth(b); };
     parts.erase(std::unique(parts.begin(), parts.end(), twice), parts.end());
     for (auto& p : parts)
-        p.slashes.resize(std::min<std::size_t>(1, p.slashes.size()));
+        p.slashes = "/";
 }
 
 std::size_t slashes_at(std::string_view text)
@@ -101,7 +101,7 @@ std::string take_root(const Search& search, std::string_view& pattern)
         auto last = search.path.find_last_not_of('/');
         return search.path.substr(0, last == std::string::npos ? 0 : last + 1) + "/";
     }
-    bool one_name = pattern.find('/') == pattern.npos;
+    bool one_name = pattern.find_first_not_of('/', std::min(pattern.find('/'), pattern.size())) == pattern.npos;
     return pattern.empty() || (root == "//" && one_name) ? "/" : root;   // as glob(3) shows it
 }
 
