@@ -88,7 +88,8 @@ constexpr Spec spec(const Param<A>& p)
 }
 
 template <class T> void assign(T& to, const Json& from) { to = *from.as<T>(); }
-template <class T> void assign(std::optional<T>& to, const Json& from) { to = *from.as<T>(); }
+// Not inlined: g++ 12 then warns of array bounds that it takes from another type of member.
+template <class T> [[gnu::noinline]] void assign(std::optional<T>& to, const Json& from) { to = *from.as<T>(); }
 inline void assign(std::vector<std::string>& to, const Json& from)
 {
     for (auto& item : *from.as<Json::Array>())

@@ -1,0 +1,330 @@
+#include "applets/walk.h"
+
+#include "base/fd.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstdint>
+#include <cstring>
+#include <dirent.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <new>
+#include <sys/stat.h>
+
+namespace ik {
+namespace {
+
+// One component of a pattern.
+struct Part {
+    enum Kind { literal, ending, wildcard, any_depth };   // ending: * and then text without wildcards
+    Kind kind;
+    std::string text;      // without its escapes, unless it is a wildcard
+    std::string slashes;   // between it and what comes before
+};
+
+struct Pattern {
+    std::string root;            // what the walk begins with: "", "/", "some/path/"
+    std::vector<Part> parts;
+    bool folders_only = false;   // it ends in a slash, and so do the results
+};
+
+// As glob(3) tells a wildcard from a name: a bracket counts once it is closed.
+bool has_wildcard(std::string_view text)
+{
+    bool open = false;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] == '*' || text[i] == '?' || (text[i] == ']' && open))
+            return true;
+        if (text[i] == '\\')
+            ++i;
+        open |= i < text.size() && text[i] == '[';
+    }
+    return false;
+}
+
+std::string without_escapes(std::string_view text)
+{
+    std::string out;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] == '\\' && i + 1 < text.size())
+            ++i;
+        out += text[i];
+    }
+    return out;
+}
+
+bool ends_in_lone_backslash(std::string_view text)
+{
+    auto last = text.find_last_not_of('\\');
+    return (text.size() - (last == text.npos ? 0 : last + 1)) % 2 == 1;
+}
+
+Part part(std::string_view text, std::string slashes)
+{
+    if (text == "**")
+        return {Part::any_depth, "", std::move(slashes)};
+    if (text[0] == '*' && text.find_first_of("*?[\\", 1) == text.npos)
+        return {Part::ending, std::string(text.substr(1)), std::move(slashes)};
+    if (has_wildcard(text) || ends_in_lone_backslash(text))   // which fits no name
+        return {Part::wildcard, std::string(text), std::move(slashes)};
+    return {Part::literal, without_escapes(text), std::move(slashes)};
+}
+
+bool is_any_depth(const Part& p) { return p.kind == Part::any_depth; }
+
+// A text under ** has more than one way to its slashes: there one is as good as many.
+void tidy_any_depth(std::vector<Part>& parts)
+{
+    if (std::ranges::none_of(parts, is_any_depth))
+        return;
+    auto twice = [](const Part& a, const Part& b) { return is_any_depth(a) && is_any_depth(b); };
+    parts.erase(std::unique(parts.begin(), parts.end(), twice), parts.end());
+    for (auto& p : parts)
+        p.slashes = "/";
+}
+
+std::size_t slashes_at(std::string_view text)
+{
+    return std::min(text.find_first_not_of('/'), text.size());
+}
+
+// What the walk begins with, taken off the front of the pattern where that is absolute.
+std::string take_root(const Search& search, std::string_view& pattern)
+{
+    if (pattern.starts_with("\\/"))
+        pattern.remove_prefix(1);
+    std::string root(pattern.substr(0, slashes_at(pattern)));
+    pattern.remove_prefix(root.size());
+    if (!search.path.empty()) {
+        auto last = search.path.find_last_not_of('/');
+        return search.path.substr(0, last == std::string::npos ? 0 : last + 1) + "/";
+    }
+    bool one_name = pattern.find_first_not_of('/', std::min(pattern.find('/'), pattern.size())) == pattern.npos;
+    return pattern.empty() || (root == "//" && one_name) ? "/" : root;   // as glob(3) shows it
+}
+
+Pattern parse(const Search& search)
+{
+    std::string_view text = search.pattern;
+    Pattern out;
+    out.root = take_root(search, text);
+    std::string slashes;
+    for (std::size_t at = 0; at < text.size();) {
+        slashes += text.substr(at, slashes_at(text.substr(at)));
+        auto name_at = at + slashes_at(text.substr(at));
+        auto name = text.substr(name_at, text.find('/', name_at) - name_at);
+        if (name.empty()) {
+            out.folders_only = true;
+            break;
+        }
+        // Behind a wildcard glob(3) shows at most two slashes in a row.
+        if (has_wildcard(text.substr(0, at)))
+            slashes.resize(std::min<std::size_t>(2, slashes.size()));
+        at = name_at + name.size();
+        bool last = at == text.size();
+        if (!last && ends_in_lone_backslash(name))
+            name.remove_suffix(1);
+        if (!name.empty())
+            out.parts.push_back(part(name, std::exchange(slashes, {})));
+    }
+    tidy_any_depth(out.parts);
+    return out;
+}
+
+enum class Type { folder, link, file, other };
+
+Type type_of(mode_t mode)
+{
+    return S_ISDIR(mode) ? Type::folder : S_ISLNK(mode) ? Type::link : S_ISREG(mode) ? Type::file : Type::other;
+}
+
+bool is_folder(const std::string& path)
+{
+    struct stat info {};
+    return stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+class Walk {
+public:
+    Walk(Pattern pattern, bool regular_only) : pattern_(std::move(pattern)), regular_only_(regular_only), buffer_(65536) {}
+
+    Result<std::vector<std::string>> run();
+
+private:
+    using Places = std::vector<std::uint16_t>;   // the parts that the entries of a folder are matched with, ascending
+
+    struct Folder {
+        std::string name;
+        Places places;
+    };
+
+    void enter(Places);
+    void look_up(const Places&);
+    bool read_folder(const Places&, std::vector<Folder>& below);
+    void consider(const char* name, unsigned char known, const Places&, std::vector<Folder>& below);
+    void found(std::string_view name, Type);
+    void descend(const std::string& name, const Places&);
+    static bool matches(const Part&, const char* name);
+    Type type(const char* name, unsigned char known) const;
+    bool last(std::size_t place) const { return place + 1 == pattern_.parts.size(); }
+
+    Pattern pattern_;
+    bool regular_only_;
+    bool no_descriptor_ = false;
+    std::string path_;                 // of the folder that is being looked at, with its slash
+    std::vector<char> buffer_;
+    std::vector<std::string> found_;
+};
+
+Result<std::vector<std::string>> Walk::run()
+{
+    path_ = pattern_.root;
+    if (!pattern_.parts.empty())
+        enter({0});
+    else if (is_folder(path_) && !regular_only_)
+        found_.push_back(path_);
+    if (no_descriptor_)
+        return Error{code::read_error, "Read error during glob"};
+    std::ranges::sort(found_);
+    return std::move(found_);
+}
+
+void Walk::enter(Places places)
+{
+    // ** is also no folder at all: what follows it is matched here too.
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        std::size_t place = places[i];
+        if (is_any_depth(pattern_.parts[place]) && !last(place) && (i + 1 == places.size() || places[i + 1] != place + 1))
+            places.insert(places.begin() + static_cast<std::ptrdiff_t>(i) + 1, static_cast<std::uint16_t>(place + 1));
+    }
+    bool names_only = std::ranges::all_of(places, [&](auto place) { return pattern_.parts[place].kind == Part::literal; });
+    std::vector<Folder> below;
+    if (names_only || !read_folder(places, below))
+        return look_up(places);
+    for (auto& folder : below)
+        descend(folder.name, folder.places);
+}
+
+// Names without wildcards are found in folders that may be searched but not read, too.
+void Walk::look_up(const Places& places)
+{
+    for (auto place : places) {
+        auto& part = pattern_.parts[place];
+        if (part.kind != Part::literal)
+            continue;
+        struct stat info {};
+        if (!last(place))
+            descend(part.text, {static_cast<std::uint16_t>(place + 1)});
+        else if (lstat((path_ + part.text).c_str(), &info) == 0)
+            found(part.text, type_of(info.st_mode));
+    }
+}
+
+// All of a folder is read before the next is opened: one descriptor is enough at any depth.
+bool Walk::read_folder(const Places& places, std::vector<Folder>& below)
+{
+    Fd fd(open(path_.empty() ? "." : path_.c_str(), O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_CLOEXEC));
+    if (!fd) {
+        no_descriptor_ |= errno == EMFILE || errno == ENFILE;
+        return false;
+    }
+    for (;;) {
+        auto size = getdents64(fd.get(), buffer_.data(), buffer_.size());
+        if (size <= 0)
+            return true;
+        for (ssize_t at = 0; at < size;) {
+            auto* entry = reinterpret_cast<const dirent64*>(buffer_.data() + at);
+            consider(entry->d_name, entry->d_type, places, below);
+            at += entry->d_reclen;
+        }
+    }
+}
+
+void Walk::consider(const char* name, unsigned char known, const Places& places, std::vector<Folder>& below)
+{
+    bool wanted = false;
+    auto is = Type::other;
+    Places next;
+    auto go_on = [&](std::size_t place) {
+        if (next.empty() || next.back() != place)
+            next.push_back(static_cast<std::uint16_t>(place));
+    };
+    for (std::size_t place : places) {
+        auto& part = pattern_.parts[place];
+        if (!matches(part, name))
+            continue;
+        if (!wanted && next.empty())
+            is = type(name, known);
+        wanted |= last(place);
+        if (is_any_depth(part) && is == Type::folder)
+            go_on(place);
+        else if (!is_any_depth(part) && !last(place) && (is == Type::folder || is == Type::link))
+            go_on(place + 1);
+    }
+    if (wanted)
+        found(name, is);
+    if (!next.empty())
+        below.push_back({name, std::move(next)});
+}
+
+bool Walk::matches(const Part& part, const char* name)
+{
+    switch (part.kind) {
+    case Part::literal: return part.text == name;
+    case Part::ending: return name[0] != '.' && std::string_view(name).ends_with(part.text);
+    case Part::wildcard: return fnmatch(part.text.c_str(), name, FNM_PERIOD) == 0;
+    case Part::any_depth: return name[0] != '.';
+    }
+    return false;
+}
+
+Type Walk::type(const char* name, unsigned char known) const
+{
+    switch (known) {
+    case DT_DIR: return Type::folder;
+    case DT_LNK: return Type::link;
+    case DT_REG: return Type::file;
+    case DT_UNKNOWN: break;   // some file systems do not say
+    default: return Type::other;
+    }
+    struct stat info {};
+    return lstat((path_ + name).c_str(), &info) == 0 ? type_of(info.st_mode) : Type::other;
+}
+
+void Walk::found(std::string_view name, Type is)
+{
+    if (regular_only_ && (is != Type::file || pattern_.folders_only))
+        return;
+    auto path = path_ + std::string(name);
+    if (pattern_.folders_only && is != Type::folder && !(is == Type::link && is_folder(path)))
+        return;
+    if (pattern_.folders_only)
+        path += '/';
+    found_.push_back(std::move(path));
+}
+
+void Walk::descend(const std::string& name, const Places& places)
+{
+    auto size = path_.size();
+    path_ += name;
+    path_ += pattern_.parts[places.front()].slashes;
+    enter(places);
+    path_.resize(size);
+}
+
+}
+
+Result<std::vector<std::string>> walk(const Search& search)
+{
+    if (search.pattern.empty() || search.pattern.size() >= PATH_MAX)
+        return Error{code::invalid_pattern, "Invalid glob pattern"};
+    try {
+        return Walk(parse(search), search.regular_only).run();
+    } catch (const std::bad_alloc&) {
+        return Error{code::out_of_memory, "Out of memory during glob"};
+    }
+}
+
+}

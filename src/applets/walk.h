@@ -1,0 +1,23 @@
+// walk: the paths that match a glob pattern. Knows names and folders, not what is in the files.
+#pragma once
+
+#include "base/result.h"
+
+#include <vector>
+
+namespace ik {
+
+struct Search {
+    std::string pattern;           // as glob(3) reads it in the C locale; ** as a whole component matches any depth
+    std::string path = {};         // where to begin, taken literally; empty is the current folder, not shown in the results
+    bool regular_only = false;     // leave out folders, symbolic links and devices
+};
+
+// Every path once, in byte order. Without ** the answer is that of glob(3), but in byte order with a path too.
+// ** enters no hidden folder and no symbolic link; at the end of a pattern it is everything below, but not
+// the folder it begins in. Folders that cannot be read, and those whose path is longer than the system allows, are skipped.
+// Errors, in glob's words: INVALID_PATTERN for a pattern that is empty or longer than any path; READ_ERROR when no
+// descriptor is left to read a folder with; OUT_OF_MEMORY.
+Result<std::vector<std::string>> walk(const Search&);
+
+}
