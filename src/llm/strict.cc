@@ -48,8 +48,8 @@ std::optional<Json> strict_value(const Json& schema);
 // The members that an object adds: properties, required, additionalProperties.
 bool add_object(const Json& schema, Json& out)
 {
-    if (auto* more = schema.find("additionalProperties"); more && *more != Json(false) && more->as<Json::Object>())
-        return false;   // a map: its members cannot be named
+    if (auto* more = schema.find("additionalProperties"); more && *more != Json(false))
+        return false;   // its members cannot all be named
     auto* given = schema.find("properties");
     Json::Object properties;
     Json::Array names;
