@@ -165,7 +165,8 @@ Result<std::optional<Url>> proxy_for(const Url& url, const ProxyRules& rules)
     if (address.empty()) address = rules.all;
     if (address.empty())
         return std::optional<Url>();
-    for (auto rule : split(replace(rules.except, ' ', ','), ','))
+    auto exceptions = replace(rules.except, ' ', ',');
+    for (auto rule : split(exceptions, ','))
         if (!rule.empty() && excepted(url, rule))
             return std::optional<Url>();
     auto proxy = parse_url(address.find("://") == std::string::npos ? "http://" + address : address);

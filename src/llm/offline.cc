@@ -72,8 +72,8 @@ Json where_am_i(const Json&) { return object({{"command", "pwd"}}); }
 Json what_time(const Json&) { return object({{"command", "date"}}); }
 Json disk(const Json&) { return object({{"command", "df -h"}}); }
 
-// A sentence form: words, {slots}, {n#} for a number; a slot ends before the next word at the
-// first chance, one with + at the last. The first row that fits counts.
+// A sentence form: words and slots. {x} is one word or one quoted thing, {x#} a number, {x*} a
+// phrase that ends at the first chance, {x+} one that ends at the last. The first row that fits counts.
 struct Form {
     std::string_view pattern;
     std::string_view tool;
@@ -82,9 +82,9 @@ struct Form {
 };
 
 constexpr Form forms[] = {
-    {"run {command}", "bash", nullptr, "run uname -a"},
-    {"execute {command}", "bash", nullptr, "execute df -h"},
-    {"! {command}", "bash", nullptr, ""},
+    {"run {command*}", "bash", nullptr, "run uname -a"},
+    {"execute {command*}", "bash", nullptr, "execute df -h"},
+    {"! {command*}", "bash", nullptr, ""},
     {"where am i", "bash", where_am_i, "where am I"},
     {"what time is it", "bash", what_time, "what time is it"},
     {"how full is the disk", "bash", disk, "how full is the disk"},
@@ -105,16 +105,16 @@ constexpr Form forms[] = {
     {"list {path}", "glob", everything_in, "list src"},
     {"find {pattern} in {path}", "glob", found_in, "find *.h in src"},
     {"find {pattern}", "glob", found, "find *.txt"},
-    {"search for {text} in {place}", "grep", searched_in, ""},
-    {"search for {text}", "grep", searched, ""},
+    {"search for {text*} in {place}", "grep", searched_in, ""},
+    {"search for {text*}", "grep", searched, ""},
     {"search {text+} in {place}", "grep", searched_in, "search \"to do\" in *.txt"},
-    {"search {text}", "grep", searched, "search hello"},
+    {"search {text*}", "grep", searched, "search hello"},
     {"grep {text+} in {place}", "grep", grepped_in, "grep ^[a-z]+= in *.conf"},
-    {"grep {text}", "grep", grepped, ""},
+    {"grep {text*}", "grep", grepped, ""},
     {"write {content+} to {file_path}", "file_write", written, "write \"Hello\" to notes.txt"},
-    {"create {file_path} with {content}", "file_write", written, "create notes.txt with Hello"},
-    {"replace all {old_string} with {new_string+} in {file_path}", "file_edit", replaced_all, "replace all \"a\" with \"b\" in notes.txt"},
-    {"replace {old_string} with {new_string+} in {file_path}", "file_edit", nullptr, "replace \"Hello\" with \"Bye\" in notes.txt"},
+    {"create {file_path} with {content*}", "file_write", written, "create notes.txt with Hello"},
+    {"replace all {old_string*} with {new_string+} in {file_path}", "file_edit", replaced_all, "replace all \"a\" with \"b\" in notes.txt"},
+    {"replace {old_string*} with {new_string+} in {file_path}", "file_edit", nullptr, "replace \"Hello\" with \"Bye\" in notes.txt"},
 };
 
 constexpr std::string_view polite[] = {"please", "can you", "could you", "would you"};
@@ -133,16 +133,18 @@ struct Slot {
     {
         number = name.ends_with('#');
         last = name.ends_with('+');
-        if (number || last) name.remove_suffix(1);
+        phrase = last || name.ends_with('*');
+        if (number || phrase) name.remove_suffix(1);
     }
     std::string_view name;
-    bool number, last;
+    bool number, phrase, last;
 
     bool set(Json& slots, std::string_view text) const
     {
         if (!number) {
-            slots.set(name, unquoted(text));
-            return true;
+            auto value = unquoted(text);
+            slots.set(name, value);
+            return phrase || value.size() < text.size() || value.find_first_of(" \t\n") == value.npos;
         }
         std::int64_t value = 0;
         auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
