@@ -140,7 +140,7 @@ struct Http::Connection {
 
     void set_up();
     httplib::Error perform(const HttpRequest&, Sink, HttpAnswer&);
-    std::string why(httplib::Error);
+    Error why(httplib::Error);
 };
 
 void Http::Connection::set_up()
@@ -205,25 +205,27 @@ httplib::Error Http::Connection::perform(const HttpRequest& request, Sink sink, 
     return error;
 }
 
-std::string Http::Connection::why(httplib::Error error)
+Error Http::Connection::why(httplib::Error error)
 {
-    using httplib::Error;
+    using Failed = httplib::Error;
     auto& to = proxy ? *proxy : url;
-    bool silent = Clock::now() - heard >= limits.silence;
+    auto who = url.host + (proxy ? " (through the proxy " + proxy->host + ")" : "") + ": ";
+    auto because = [&](const std::string& words, const char* hint = "") { return Error{code::network_error, who + words, hint}; };
     switch (error) {
-    case Error::ConnectionTimeout: return "no connection within " + seconds(limits.connect);
-    case Error::Connection: return connect_error(to.host, to.port);
-    case Error::ProxyConnection: return "the proxy " + to.host + " refused";
-    case Error::SSLConnection: return tls_error();
-    case Error::SSLLoadingCerts: return "the certificates cannot be read (SSL_CERT_FILE, SSL_CERT_DIR)";
-    case Error::SSLServerVerification:
-        return std::string("the TLS certificate cannot be trusted: ") + X509_verify_cert_error_string(client.get_openssl_verify_result());
-    case Error::SSLServerHostnameVerification: return "the TLS certificate is for another host";
+    case Failed::ConnectionTimeout: return because("no connection within " + seconds(limits.connect));
+    case Failed::Connection: return because(connect_error(to.host, to.port));
+    case Failed::ProxyConnection: return because("the proxy refused");
+    case Failed::SSLConnection: return because(tls_error());
+    case Failed::SSLLoadingCerts: return because("the certificates cannot be read", "Check SSL_CERT_FILE and SSL_CERT_DIR.");
+    case Failed::SSLServerVerification:
+        return because(std::string("the TLS certificate cannot be trusted: ") + X509_verify_cert_error_string(client.get_openssl_verify_result()),
+                       "SSL_CERT_FILE names a file with the certificates to trust.");
+    case Failed::SSLServerHostnameVerification: return because("the TLS certificate is for another host", "Check the address.");
     default: break;
     }
-    if (silent)
-        return "silent for " + seconds(limits.silence);
-    return begun ? "the connection was closed before the answer was complete" : "the connection was closed without an answer";
+    if (Clock::now() - heard >= limits.silence)
+        return because("silent for " + seconds(limits.silence));
+    return because(begun ? "the connection was closed before the answer was complete" : "the connection was closed without an answer");
 }
 
 Http::Http(std::unique_ptr<Connection> connection) : connection_(std::move(connection)) {}
@@ -256,8 +258,7 @@ Result<HttpAnswer> Http::send(const HttpRequest& request, Sink sink)
         return answer;
     if (!answer.ok() && c.begun)   // what it said before it was cut is worth more than the cut
         return answer;
-    auto& at = c.url;
-    return Error{code::network_error, at.host + (c.proxy && c.proxy->host != at.host ? " (through the proxy " + c.proxy->host + ")" : "") + ": " + c.why(error)};
+    return c.why(error);
 }
 
 }

@@ -52,7 +52,8 @@ public:
     using Sink = FunctionRef<bool(std::string_view)>;
 
     // A connection that the other side closed while it was idle is replaced without a word.
-    // Error: NETWORK_ERROR, "HOST: why".
+    // Error: NETWORK_ERROR, "HOST: why"; with a hint where somebody must do something, so that
+    // another try is no help.
     Result<HttpAnswer> send(const HttpRequest&, Sink);
 
 private:

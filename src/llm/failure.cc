@@ -126,7 +126,8 @@ Failure failure_of(const Complaint& complaint, const Asked& asked, const Headers
 
 Failure failure_of(const Error& error, const Asked& asked)
 {
-    return {.code = error.code, .message = error.message + where(asked, 0), .retry = error.code == code::network_error};
+    return {.code = error.code, .message = error.message + where(asked, 0) + (error.hint.empty() ? "" : ". " + error.hint),
+            .retry = error.code == code::network_error && error.hint.empty()};
 }
 
 std::optional<milliseconds> retry_after(const Headers& headers, std::chrono::system_clock::time_point now)

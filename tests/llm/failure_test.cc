@@ -53,6 +53,7 @@ TEST_CASE("failures: what is tried again")
     CHECK(!mid(400, "").retry);
     CHECK(mid(400, "").message == "m (openai-chat, m)");
     CHECK(failure_of(Error{code::network_error, "host: refused"}, asked).retry);
+    CHECK(!failure_of(Error{code::network_error, "host: not trusted", "Do something."}, asked).retry);
 }
 
 TEST_CASE("failures: how long to wait")
