@@ -1,4 +1,5 @@
 #include "applets/applet.h"
+#include "llm/llm.h"
 
 #include <cstring>
 
@@ -10,5 +11,7 @@ int main(int argc, char** argv)
     if (argc > 1)
         if (auto* applet = ik::find_applet(argv[1]))
             return ik::serve(*applet, argc - 1, argv + 1);
+    if (argc > 1 && std::strcmp(argv[1], "llm") == 0)
+        return ik::llm(argc - 1, argv + 1);
     return 2;
 }

@@ -1,0 +1,264 @@
+#define CPPHTTPLIB_OPENSSL_SUPPORT
+#define CPPHTTPLIB_ZLIB_SUPPORT
+#define CPPHTTPLIB_USE_POLL
+#include "base/http.h"
+
+#include "base/fd.h"
+#include "base/text.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cstring>
+#include <dirent.h>
+#include <fcntl.h>
+#include <httplib.h>
+#include <netdb.h>
+#include <nss.h>
+#include <openssl/err.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace ik {
+namespace {
+
+using std::chrono::milliseconds;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t max_collected = 1 << 20;
+
+// A static glibc would load libraries for names as nsswitch.conf says: files and DNS are built in.
+// Two tries of three seconds for a name, where glibc's own are two of five for each server.
+void set_up_names()
+{
+    static const bool once = [] {
+        __nss_configure_lookup("hosts", "files dns");
+        setenv("RES_OPTIONS", "timeout:3 attempts:2", 0);
+        return true;
+    }();
+    static_cast<void>(once);
+}
+
+// A folder whose certificates are found by their hash: only the one that is needed is read.
+bool hashed(const char* folder)
+{
+    auto* dir = opendir(folder);
+    if (!dir)
+        return false;
+    bool found = false;
+    while (auto* entry = readdir(dir)) {
+        std::string_view name = entry->d_name;
+        found = name.size() > 9 && name[8] == '.' && std::ranges::all_of(name.substr(0, 8), [](unsigned char c) { return std::isxdigit(c); });
+        if (found)
+            break;
+    }
+    closedir(dir);
+    return found;
+}
+
+struct Certificates { std::string file, folder; };
+
+Certificates certificates()
+{
+    if (auto* file = std::getenv("SSL_CERT_FILE"); file && *file) return {file, {}};
+    if (auto* folder = std::getenv("SSL_CERT_DIR"); folder && *folder) return {{}, folder};
+    for (auto* folder : {"/etc/ssl/certs", "/etc/pki/ca-trust/extracted/pem/directory-hash"})
+        if (hashed(folder))
+            return {{}, folder};
+    for (auto* file : {"/etc/ssl/certs/ca-certificates.crt",                  // Debian, Arch
+                       "/etc/pki/tls/certs/ca-bundle.crt",                    // Red Hat
+                       "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
+                       "/etc/ssl/ca-bundle.pem",                              // SUSE
+                       "/var/lib/ca-certificates/ca-bundle.pem",
+                       "/etc/ssl/cert.pem"})                                  // Alpine
+        if (access(file, R_OK) == 0)
+            return {file, {}};
+    return {};
+}
+
+std::string seconds(milliseconds time)
+{
+    auto ms = time.count();
+    return ms % 1000 ? std::to_string(ms) + " ms" : std::to_string(ms / 1000) + " s";
+}
+
+// Why no connection came about: httplib does not say, so it is tried once more, for the words only.
+std::string connect_error(const std::string& host, int port)
+{
+    addrinfo hints{}, *list = nullptr;
+    hints.ai_socktype = SOCK_STREAM;
+    if (int error = getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &list))
+        return std::string("the name cannot be resolved (") + gai_strerror(error) + ")";
+    int why = 0;
+    for (auto* address = list; address; address = address->ai_next) {
+        Fd fd(socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+        if (!fd) {
+            why = errno;
+            continue;
+        }
+        why = connect(fd.get(), address->ai_addr, address->ai_addrlen) < 0 ? errno : 0;
+        if (why == EINPROGRESS) {
+            pollfd writable{fd.get(), POLLOUT, 0};
+            socklen_t size = sizeof why;
+            if (poll(&writable, 1, 1000) == 1)
+                getsockopt(fd.get(), SOL_SOCKET, SO_ERROR, &why, &size);
+        }
+    }
+    freeaddrinfo(list);
+    if (why == ECONNREFUSED)
+        return "connection refused (port " + std::to_string(port) + ")";
+    return why ? "cannot connect: " + lower(std::strerror(why)) : "cannot connect";
+}
+
+std::string tls_error()
+{
+    auto* reason = ERR_reason_error_string(ERR_peek_last_error());
+    return std::string("no TLS connection") + (reason ? std::string(": ") + reason : "");
+}
+
+}
+
+std::string_view header(const Headers& headers, std::string_view name)
+{
+    for (auto& h : headers)
+        if (lower(h.name) == lower(name))
+            return h.value;
+    return {};
+}
+
+struct Http::Connection {
+    Connection(const Url& to, HttpLimits set) : url(to), limits(set), client(to.origin()) {}
+
+    Url url;
+    std::optional<Url> proxy = {};
+    HttpLimits limits;
+    httplib::Client client;
+    bool fresh = false;                 // the last request opened a connection
+    bool begun = false;                 // its answer has begun
+    Clock::time_point heard = {};       // when the last byte came
+
+    void set_up();
+    httplib::Error perform(const HttpRequest&, Sink, HttpAnswer&);
+    Error why(httplib::Error);
+};
+
+void Http::Connection::set_up()
+{
+    auto certs = certificates();
+    client.set_ca_cert_path(certs.file, certs.folder);
+    client.set_keep_alive(true);
+    client.set_tcp_nodelay(true);   // head and body are two writes
+    client.set_url_encode(false);
+    client.set_connection_timeout(limits.connect);
+    client.set_read_timeout(limits.silence);
+    client.set_write_timeout(limits.silence);
+    client.set_socket_options([this](socket_t) { fresh = true; });
+    if (!proxy)
+        return;
+    client.set_proxy(proxy->host, proxy->port);
+    if (!proxy->user.empty())
+        client.set_proxy_basic_auth(proxy->user, proxy->password);
+    // Inside the tunnel httplib would say the proxy's password to the server too: an empty value marks that request.
+    client.set_header_writer([](httplib::Stream& stream, httplib::Headers& headers) {
+        auto range = headers.equal_range("Proxy-Authorization");
+        if (range.first != range.second && range.first->second.empty())
+            headers.erase(range.first, range.second);
+        return httplib::detail::write_headers(stream, headers);
+    });
+}
+
+httplib::Error Http::Connection::perform(const HttpRequest& request, Sink sink, HttpAnswer& answer)
+{
+    httplib::Request req;
+    req.method = request.method;
+    req.path = request.path;
+    req.body = request.body;
+    for (auto& [name, value] : request.headers)
+        req.set_header(name, value);
+    if (proxy && url.scheme == "https")
+        req.set_header("Proxy-Authorization", "");
+
+    answer = {};
+    fresh = begun = false;
+    heard = Clock::now();
+    req.response_handler = [&](const httplib::Response& head) {
+        begun = true;
+        heard = Clock::now();
+        answer.status = head.status;
+        for (auto& [name, value] : head.headers)
+            answer.headers.push_back({name, value});
+        return true;
+    };
+    req.content_receiver = [&](const char* bytes, std::size_t size, std::uint64_t, std::uint64_t) {
+        heard = Clock::now();
+        if (answer.ok())
+            return sink({bytes, size});
+        answer.body.append(bytes, std::min(size, max_collected - answer.body.size()));
+        return answer.body.size() < max_collected;
+    };
+    httplib::Response res;
+    auto error = httplib::Error::Success;
+    ERR_clear_error();
+    if (client.send(req, res, error))
+        answer.status = res.status;   // also of an answer without a body
+    return error;
+}
+
+Error Http::Connection::why(httplib::Error error)
+{
+    using Failed = httplib::Error;
+    auto& to = proxy ? *proxy : url;
+    auto who = url.host + (proxy ? " (through the proxy " + proxy->host + ")" : "") + ": ";
+    auto because = [&](const std::string& words, const char* hint = "") { return Error{code::network_error, who + words, hint}; };
+    switch (error) {
+    case Failed::ConnectionTimeout: return because("no connection within " + seconds(limits.connect));
+    case Failed::Connection: return because(connect_error(to.host, to.port));
+    case Failed::ProxyConnection: return because("the proxy refused");
+    case Failed::SSLConnection: return because(tls_error());
+    case Failed::SSLLoadingCerts: return because("the certificates cannot be read", "Check SSL_CERT_FILE and SSL_CERT_DIR.");
+    case Failed::SSLServerVerification:
+        return because(std::string("the TLS certificate cannot be trusted: ") + X509_verify_cert_error_string(client.get_openssl_verify_result()),
+                       "SSL_CERT_FILE names a file with the certificates to trust.");
+    case Failed::SSLServerHostnameVerification: return because("the TLS certificate is for another host", "Check the address.");
+    default: break;
+    }
+    if (Clock::now() - heard >= limits.silence)
+        return because("silent for " + seconds(limits.silence));
+    return because(begun ? "the connection was closed before the answer was complete" : "the connection was closed without an answer");
+}
+
+Http::Http(std::unique_ptr<Connection> connection) : connection_(std::move(connection)) {}
+Http::Http(Http&&) noexcept = default;
+Http& Http::operator=(Http&&) noexcept = default;
+Http::~Http() = default;
+
+Result<Http> Http::to(const Url& url, HttpLimits limits)
+{
+    auto proxy = proxy_for(url, proxy_rules());
+    if (!proxy)
+        return proxy.error();
+    set_up_names();
+    auto connection = std::make_unique<Connection>(url, limits);
+    connection->proxy = std::move(*proxy);
+    connection->set_up();
+    return Http(std::move(connection));
+}
+
+Result<HttpAnswer> Http::send(const HttpRequest& request, Sink sink)
+{
+    auto& c = *connection_;
+    HttpAnswer answer;
+    auto error = c.perform(request, sink, answer);
+    bool stale = !c.fresh && !c.begun && (error == httplib::Error::Read || error == httplib::Error::Write) &&
+                 Clock::now() - c.heard < c.limits.silence;
+    if (stale)
+        error = c.perform(request, sink, answer);
+    if (error == httplib::Error::Success || error == httplib::Error::Canceled)
+        return answer;
+    if (!answer.ok() && c.begun)   // what it said before it was cut is worth more than the cut
+        return answer;
+    return c.why(error);
+}
+
+}

@@ -1,0 +1,178 @@
+#include "base/url.h"
+
+#include "base/text.h"
+
+#include <algorithm>
+#include <arpa/inet.h>
+#include <array>
+#include <charconv>
+#include <cstdlib>
+
+namespace ik {
+namespace {
+
+int own_port(std::string_view scheme) { return scheme == "https" ? 443 : 80; }
+
+int hex(char c)
+{
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+    return -1;
+}
+
+std::string decoded(std::string_view text)
+{
+    std::string out;
+    for (std::size_t i = 0; i < text.size(); ++i)
+        if (text[i] == '%' && i + 2 < text.size() && hex(text[i + 1]) >= 0 && hex(text[i + 2]) >= 0) {
+            out += static_cast<char>(hex(text[i + 1]) * 16 + hex(text[i + 2]));
+            i += 2;
+        } else
+            out += text[i];
+    return out;
+}
+
+template <class Number>
+bool to_number(std::string_view text, Number& number)
+{
+    auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    return error == std::errc() && end == text.data() + text.size();
+}
+
+// user:password@ taken off the front of the authority
+void take_user(std::string_view& authority, Url& url)
+{
+    auto at = authority.rfind('@');
+    if (at == authority.npos)
+        return;
+    auto user = authority.substr(0, at);
+    auto colon = user.find(':');
+    url.user = decoded(user.substr(0, colon));
+    url.password = colon == user.npos ? "" : decoded(user.substr(colon + 1));
+    authority.remove_prefix(at + 1);
+}
+
+bool take_host(std::string_view authority, Url& url)
+{
+    auto end = authority.starts_with('[') ? authority.find(']') : authority.find(':');
+    if (authority.starts_with('[')) {
+        if (end == authority.npos)
+            return false;
+        url.host = authority.substr(1, end - 1);
+        authority.remove_prefix(end + 1);
+    } else {
+        url.host = lower(authority.substr(0, end));
+        authority.remove_prefix(std::min(end, authority.size()));
+    }
+    if (authority.starts_with(':') && authority.size() > 1 &&
+        !(to_number(authority.substr(1), url.port) && url.port > 0 && url.port < 65536))
+        return false;
+    return !url.host.empty() && url.host.find_first_of(" \t\r\n/\\") == std::string::npos;
+}
+
+using Address = std::array<unsigned char, 16>;
+
+// How many bytes of an address the text names: 4, 16 or 0.
+unsigned parse_address(const std::string& text, Address& address)
+{
+    if (inet_pton(AF_INET, text.c_str(), address.data()) == 1) return 4;
+    if (inet_pton(AF_INET6, text.c_str(), address.data()) == 1) return 16;
+    return 0;
+}
+
+bool in_network(const std::string& host, std::string_view network)
+{
+    auto slash = network.find('/');
+    unsigned bits = 0;
+    Address wanted{}, given{};
+    auto size = parse_address(std::string(network.substr(0, slash)), wanted);
+    if (size == 0 || parse_address(host, given) != size || !to_number(network.substr(slash + 1), bits) || bits > size * 8)
+        return false;
+    auto bit = [](const Address& a, unsigned i) { return a[i / 8] >> (7 - i % 8) & 1; };
+    for (unsigned i = 0; i < bits; ++i)
+        if (bit(wanted, i) != bit(given, i))
+            return false;
+    return true;
+}
+
+bool excepted(const Url& url, std::string_view rule)
+{
+    if (rule == "*")
+        return true;
+    if (rule.find('/') != rule.npos)
+        return in_network(url.host, rule);
+    if (auto colon = rule.rfind(':'); colon != rule.npos && rule.find(':') == colon) {
+        int port = 0;
+        if (!to_number(rule.substr(colon + 1), port) || port != url.port)
+            return false;
+        rule = rule.substr(0, colon);
+    }
+    if (rule.starts_with('[') && rule.ends_with(']')) rule = rule.substr(1, rule.size() - 2);
+    if (rule.starts_with('*')) rule.remove_prefix(1);
+    if (rule.starts_with('.')) rule.remove_prefix(1);
+    auto suffix = lower(rule);
+    return url.host == suffix || (!suffix.empty() && url.host.ends_with("." + suffix));
+}
+
+std::string variable(std::initializer_list<const char*> names)
+{
+    for (auto* name : names)
+        if (auto* value = std::getenv(name); value && *value)
+            return value;
+    return {};
+}
+
+}
+
+std::string Url::origin() const
+{
+    auto name = host.find(':') == std::string::npos ? host : "[" + host + "]";
+    return scheme + "://" + name + (port == own_port(scheme) ? "" : ":" + std::to_string(port));
+}
+
+Result<Url> parse_url(std::string_view text)
+{
+    auto wrong = [&] { return Error{code::invalid_arg, "Not an http or https address: " + std::string(text)}; };
+    Url url;
+    auto rest = trim(text);
+    auto colon = rest.find("://");
+    if (colon == rest.npos)
+        return wrong();
+    url.scheme = lower(rest.substr(0, colon));
+    if (url.scheme != "http" && url.scheme != "https")
+        return wrong();
+    rest.remove_prefix(colon + 3);
+
+    auto end = std::min(rest.find_first_of("/?#"), rest.size());
+    auto authority = rest.substr(0, end);
+    auto path = rest.substr(end, rest.find('#') - end);
+    url.path = path.starts_with('?') ? "/" + std::string(path) : std::string(path);
+    url.port = own_port(url.scheme);
+    take_user(authority, url);
+    return take_host(authority, url) ? Result<Url>(url) : wrong();
+}
+
+ProxyRules proxy_rules()
+{
+    return {.http = variable({"http_proxy", "HTTP_PROXY"}), .https = variable({"https_proxy", "HTTPS_PROXY"}),
+            .all = variable({"all_proxy", "ALL_PROXY"}), .except = variable({"no_proxy", "NO_PROXY"})};
+}
+
+Result<std::optional<Url>> proxy_for(const Url& url, const ProxyRules& rules)
+{
+    auto address = url.scheme == "https" ? rules.https : rules.http;
+    if (address.empty()) address = rules.all;
+    if (address.empty())
+        return std::optional<Url>();
+    auto exceptions = replace(rules.except, ' ', ',');
+    for (auto rule : split(exceptions, ','))
+        if (!rule.empty() && excepted(url, rule))
+            return std::optional<Url>();
+    auto proxy = parse_url(address.find("://") == std::string::npos ? "http://" + address : address);
+    if (!proxy)   // the text may hold a password: not repeated
+        return Error{code::invalid_arg, "The proxy's address is not an http address (HTTPS_PROXY, HTTP_PROXY or ALL_PROXY)"};
+    return std::optional(std::move(*proxy));
+}
+
+}

@@ -1,0 +1,332 @@
+#include "llm/llm.h"
+
+#include "base/fd.h"
+#include "base/text.h"
+#include "llm/failure.h"
+#include "llm/provider.h"
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+
+namespace ik {
+namespace {
+
+using namespace providers;
+using std::chrono::milliseconds;
+
+constexpr int tries = 5;
+constexpr milliseconds longest_wait = std::chrono::minutes(10);   // who asks for more gets the error instead
+
+// What `ikigai chat` says in its first line. By hand there is none: then the environment counts.
+struct Setup {
+    std::string provider, base_url, key, key_source;
+    Headers headers;
+    milliseconds retry_base{1000};
+    HttpLimits limits;
+};
+
+milliseconds time_at(const Json& line, std::string_view name, milliseconds otherwise)
+{
+    auto ms = number_at(&line, {name});
+    return ms > 0 ? milliseconds(ms) : otherwise;
+}
+
+Setup setup_of(const Json& line)
+{
+    Setup setup{.provider = std::string(line.text("provider")), .base_url = std::string(line.text("base_url")), .key = std::string(line.text("key")),
+                .key_source = std::string(line.text("key_source")), .headers = {}, .limits = {}};
+    setup.retry_base = time_at(line, "retry_base_ms", setup.retry_base);
+    setup.limits.silence = time_at(line, "stream_idle_timeout_ms", setup.limits.silence);
+    setup.limits.connect = time_at(line, "connect_timeout_ms", setup.limits.connect);
+    auto* headers = line.find("headers");
+    if (headers && headers->as<Json::Object>())
+        for (auto& [name, value] : *headers->as<Json::Object>())
+            if (auto* text = value.as<std::string>())
+                setup.headers.push_back({name, *text});
+    return setup;
+}
+
+std::string variable(std::string_view name)
+{
+    auto* value = name.empty() ? nullptr : std::getenv(std::string(name).c_str());
+    return value ? value : "";
+}
+
+double chance()
+{
+    std::uint16_t bits = 0;
+    static_cast<void>(getrandom(&bits, sizeof bits, 0));
+    return bits / 65536.0;
+}
+
+// Where the row's service is asked: as the setup says, or as the environment does.
+Endpoint endpoint_of(const Provider& row, const std::optional<Setup>& setup)
+{
+    Endpoint out{.base_url = setup ? setup->base_url : variable(row.base_url_variable), .key = {}, .key_source = {}};
+    if (setup) {
+        out.key = setup->key;
+        out.key_source = setup->key_source;
+        out.headers = setup->headers;
+    }
+    for (auto name : row.key_variables)
+        if (!setup && out.key.empty() && !variable(name).empty()) {
+            out.key = variable(name);
+            out.key_source = name;
+        }
+    if (out.base_url.empty())
+        out.base_url = row.base_url;
+    while (out.base_url.ends_with('/'))
+        out.base_url.pop_back();
+    return out;
+}
+
+// Only the services' own addresses are known to want a key.
+Status check_key(const Provider& row, const Endpoint& endpoint, const Url& url)
+{
+    auto own = parse_url(row.base_url);
+    if (!endpoint.key.empty() || !own || own->host != url.host)
+        return Done{};
+    return Error{code::auth_missing, "No key for " + std::string(row.name) + ": set " + std::string(row.key_variables.front()) + " (or " +
+                                         std::string(row.base_url_variable) + " for a server that needs none)"};
+}
+
+class Llm {
+public:
+    // False when nobody reads the answers any more.
+    bool on_line(std::string_view line);
+
+private:
+    struct Target {
+        const Provider* row;
+        Endpoint endpoint;
+        Url url;
+        std::string model;
+        Asked asked() const { return {row->name, model, endpoint.base_url, endpoint.key_source}; }
+    };
+
+    void ask(const Json&);
+    Result<Target> target_of(const Json& ask);
+    std::optional<Failure> try_once(const Target&, const Json& ask);
+    std::optional<Failure> read_stream(Http&, const HttpRequest&, const Target&);
+    bool wait(milliseconds);
+    std::string near_models(Http&, const Target&);
+    Result<Http*> connection(const Url&);
+
+    void say(const Json& line) { say(line.dump() + "\n"); }
+    void say(const std::string& lines) { lost_ = lost_ || !write_all(1, lines); }
+    void fail(const Error& error) { say(object({{"type", "error"}, {"error", error.message}, {"error_code", error.code}})); }
+
+    std::optional<Setup> setup_;
+    std::optional<Http> http_;
+    std::string http_origin_;
+    bool shown_ = false;   // something of the answer has been said
+    bool lost_ = false;    // nobody reads any more
+};
+
+bool Llm::on_line(std::string_view line)
+{
+    if (trim(line).empty())
+        return !lost_;
+    auto request = parse_json(line);
+    if (!request)
+        fail({code::invalid_arg, "Not a request: " + request.error().message});
+    else if (request->text("type") == "setup") {
+        setup_ = setup_of(*request);
+        http_.reset();
+    } else if (request->text("type") == "ask")
+        ask(*request);
+    else
+        fail({code::invalid_arg, "Not a request: its type must be ask or setup"});
+    return !lost_;
+}
+
+Result<Llm::Target> Llm::target_of(const Json& ask)
+{
+    std::string name(ask.text("provider"));
+    auto setup = setup_;
+    if (name.empty())
+        name = setup && !setup->provider.empty() ? setup->provider : "openai";
+    auto* row = find(name, setup ? setup->base_url : "");
+    if (!row)
+        return Error{code::usage, "Unknown provider: " + name + "." + did_you_mean(name, names())};
+    if (setup && !setup->provider.empty() && find(setup->provider, setup->base_url) != row)
+        setup.reset();   // it speaks of another provider
+    Target target{.row = row, .endpoint = endpoint_of(*row, setup), .url = {}, .model = std::string(ask.text("model"))};
+    if (row->answer)
+        return target;
+    auto url = parse_url(target.endpoint.base_url);
+    if (!url)
+        return Error{code::usage, url.error().message};
+    target.url = std::move(*url);
+    if (auto key = check_key(*row, target.endpoint, target.url); !key)
+        return key.error();
+    return target;
+}
+
+void Llm::ask(const Json& ask)
+{
+    auto target = target_of(ask);
+    if (!target)
+        return fail(target.error());
+    if (target->row->answer) {
+        for (auto& line : target->row->answer(ask)) say(line);
+        return;
+    }
+    auto base = setup_ ? setup_->retry_base : Setup().retry_base;
+    for (int attempt = 1;; ++attempt) {
+        shown_ = false;
+        auto failure = try_once(*target, ask);
+        if (!failure || lost_)
+            return;
+        auto pause = failure->after.value_or(pause_after(attempt, base, chance()));
+        if (!failure->retry || attempt == tries || pause > longest_wait)
+            return say(failure->line());
+        say(object({{"type", "retry"}, {"attempt", attempt}, {"delay_ms", pause.count()}, {"error", failure->message}, {"discard", shown_}}));
+        if (!wait(pause))
+            return;
+    }
+}
+
+Result<Http*> Llm::connection(const Url& url)
+{
+    if (!http_ || http_origin_ != url.origin()) {
+        auto http = Http::to(url, setup_ ? setup_->limits : HttpLimits());
+        if (!http)
+            return http.error();
+        http_ = std::move(*http);
+        http_origin_ = url.origin();
+    }
+    return &*http_;
+}
+
+std::optional<Failure> Llm::try_once(const Target& target, const Json& ask)
+{
+    auto http = connection(target.url);
+    if (!http)
+        return failure_of(http.error(), target.asked());
+    auto request = target.row->request(ask, target.endpoint);
+    request.path = target.url.path + request.path;
+    request.headers.insert(request.headers.end(), target.endpoint.headers.begin(), target.endpoint.headers.end());
+    return read_stream(**http, request, target);
+}
+
+std::optional<Failure> Llm::read_stream(Http& http, const HttpRequest& request, const Target& target)
+{
+    sse::Reader reader;
+    auto decoder = target.row->decoder();
+    std::optional<Complaint> complaint;
+    bool done = false;
+
+    auto take = [&](const Decoded& decoded) {
+        std::string lines;
+        for (auto& line : decoded.lines) lines += line.dump() + "\n";
+        if (!lines.empty()) say(lines);
+        shown_ = shown_ || !lines.empty();
+        complaint = decoded.complaint;
+        done = decoded.done;
+    };
+    auto take_events = [&] {
+        while (!done && !complaint)
+            if (auto event = reader.next())
+                take(std::visit([&](auto& d) { return d.on(*event); }, decoder));
+            else
+                return;
+    };
+    auto sink = [&](std::string_view bytes) {
+        if (done)
+            return !lost_;   // what comes after the end is read, so that the connection can be used again
+        if (auto fed = reader.feed(bytes); !fed)
+            complaint = Complaint{.status = 502, .message = fed.error().message};
+        take_events();
+        return !complaint && !lost_;
+    };
+
+    auto answer = http.send(request, sink);
+    if (done || lost_)
+        return {};
+    if (answer && !answer->ok()) {
+        auto failure = failure_of(complaint_in_body(answer->body, answer->status), target.asked(), answer->headers, false);
+        if (answer->status == 404)
+            failure.message += near_models(http, target);
+        return failure;
+    }
+    if (answer && !complaint) {
+        reader.end();
+        take_events();
+        if (!done && !complaint)
+            take(std::visit([](auto& d) { return d.end(); }, decoder));
+        if (done)
+            return {};
+    }
+    if (complaint)
+        return failure_of(*complaint, target.asked(), answer ? answer->headers : Headers(), true);
+    return failure_of(answer.error(), target.asked());
+}
+
+// " Did you mean: a, b?" from the service's own list of models.
+std::string Llm::near_models(Http& http, const Target& target)
+{
+    auto request = target.row->request(Json::Object(), target.endpoint);   // for its headers
+    std::string body;
+    auto answer = http.send({.method = "GET", .path = target.url.path + std::string(target.row->models_path), .headers = request.headers},
+                            [&](std::string_view bytes) { body += bytes; return body.size() < (4u << 20); });
+    auto list = answer && answer->ok() ? parse_json(clean_utf8(body)) : Result<Json>(Json());
+    auto* data = list ? list->find("data") : nullptr;
+    std::vector<std::string> models;
+    if (data && data->as<Json::Array>())
+        for (auto& model : *data->as<Json::Array>())
+            models.emplace_back(model.text("id"));
+    return did_you_mean(target.model, models);
+}
+
+// False when nobody reads the answers any more.
+bool Llm::wait(milliseconds time)
+{
+    pollfd reader{1, 0, 0};   // only its end is of interest
+    lost_ = lost_ || poll(&reader, 1, static_cast<int>(time.count())) > 0;
+    return !lost_;
+}
+
+}
+
+int llm(int argc, char** argv)
+{
+    if (argc > 1) {
+        bool help = std::strcmp(argv[1], "--help") == 0;
+        std::fputs("usage: ikigai llm\n"
+                   "One request a line on standard input, event lines on standard output: see ikigai-hacking(7).\n",
+                   help ? stdout : stderr);
+        return help ? 0 : 2;
+    }
+    std::signal(SIGPIPE, SIG_IGN);   // a connection that breaks is an error, not a death
+#ifndef __SANITIZE_ADDRESS__
+    prctl(PR_SET_DUMPABLE, 0);       // the key is in this process
+#endif
+
+    Llm service;
+    std::string pending;
+    std::size_t searched = 0;
+    std::vector<char> buffer(65536);
+    for (;;) {
+        auto n = read_some(0, buffer.data(), buffer.size());
+        if (n < 0)
+            return 1;
+        if (n == 0)
+            return service.on_line(pending) ? 0 : 1;   // a last line without its end counts
+        pending.append(buffer.data(), static_cast<std::size_t>(n));
+        for (std::size_t end; (end = pending.find('\n', searched)) != pending.npos; searched = 0) {
+            auto line = pending.substr(0, end);
+            pending.erase(0, end + 1);
+            if (!service.on_line(line))
+                return 1;
+        }
+        searched = pending.size();
+    }
+}
+
+}

@@ -1,0 +1,263 @@
+#include "support/server.h"
+
+#include "base/text.h"
+
+#include <algorithm>
+#include <arpa/inet.h>
+#include <charconv>
+#include <csignal>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+namespace ik::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Bound to a free port of the loopback.
+Fd bound(int& port)
+{
+    Fd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    bind(fd.get(), reinterpret_cast<sockaddr*>(&address), size);
+    getsockname(fd.get(), reinterpret_cast<sockaddr*>(&address), &size);
+    port = ntohs(address.sin_port);
+    return fd;
+}
+
+bool send_all(int fd, std::string_view bytes)
+{
+    while (!bytes.empty()) {
+        auto n = send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+        if (n < 0) return false;
+        bytes.remove_prefix(static_cast<std::size_t>(n));
+    }
+    return true;
+}
+
+// Waits for fd; false when the end comes first.
+bool readable(int fd, const Fd& stop)
+{
+    pollfd set[] = {{fd, POLLIN, 0}, {stop.get(), POLLIN, 0}};
+    while (poll(set, 2, -1) < 0)
+        ;
+    return set[1].revents == 0;
+}
+
+// The next request on the connection; bytes beyond it stay in buffer. Nothing when it is over.
+std::optional<Request> read_request(int fd, const Fd& stop, std::string& buffer)
+{
+    Request request;
+    std::size_t length = 0, body = std::string::npos;
+    for (;;) {
+        if (body == std::string::npos)
+            if (auto end = buffer.find("\r\n\r\n"); end != std::string::npos) {
+                for (std::size_t at = 0; at < end;) {
+                    auto stop_at = buffer.find("\r\n", at);
+                    request.headers.push_back(buffer.substr(at, stop_at - at));
+                    at = stop_at + 2;
+                }
+                auto first = request.headers.front();
+                request.headers.erase(request.headers.begin());
+                auto words = split(first, ' ');
+                if (words.size() > 1) {
+                    request.method = words[0];
+                    request.path = words[1];
+                }
+                auto size = request.header("Content-Length");
+                std::from_chars(size.data(), size.data() + size.size(), length);
+                body = end + 4;
+            }
+        if (body != std::string::npos && buffer.size() >= body + length) {
+            request.body = buffer.substr(body, length);
+            buffer.erase(0, body + length);
+            return request;
+        }
+        char bytes[16384];
+        if (!readable(fd, stop)) return {};
+        auto n = recv(fd, bytes, sizeof bytes, 0);
+        if (n <= 0) return {};
+        buffer.append(bytes, static_cast<std::size_t>(n));
+    }
+}
+
+std::string chunk(std::string_view bytes)
+{
+    char size[16];
+    auto end = std::to_chars(size, size + sizeof size, bytes.size(), 16).ptr;
+    return std::string(size, end) + "\r\n" + std::string(bytes) + "\r\n";
+}
+
+std::string delta(Json members)
+{
+    return object({{"id", "chatcmpl-1"}, {"object", "chat.completion.chunk"},
+                   {"choices", Json::Array{object({{"index", 0}, {"delta", std::move(members)}, {"finish_reason", nullptr}})}}}).dump();
+}
+
+}
+
+Json Request::json() const
+{
+    auto value = parse_json(body);
+    return value ? *value : Json();
+}
+
+std::string Request::header(std::string_view name) const
+{
+    for (auto& line : headers)
+        if (auto colon = line.find(':'); lower(std::string_view(line).substr(0, colon)) == lower(name))
+            return std::string(trim(std::string_view(line).substr(colon + 1)));
+    return {};
+}
+
+ModelServer::ModelServer(std::vector<Reply> replies) : stop_(*make_pipe()), replies_(std::move(replies))
+{
+    listener_ = bound(port_);
+    listen(listener_.get(), 64);
+    threads_.emplace_back([this] { accept_all(); });
+}
+
+ModelServer::~ModelServer()
+{
+    {
+        std::lock_guard lock(mutex_);
+        stopping_ = true;
+    }
+    changed_.notify_all();
+    stop_.write.reset();
+    threads_.front().join();   // no thread is added after this
+    for (std::size_t i = 1; i < threads_.size(); ++i) threads_[i].join();
+}
+
+void ModelServer::accept_all()
+{
+    while (readable(listener_.get(), stop_.read)) {
+        Fd connection(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+        if (!connection) continue;
+        int one = 1;
+        setsockopt(connection.get(), IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+        timeval limit{10, 0};   // a reader that never reads does not hold the end
+        setsockopt(connection.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+        threads_.emplace_back([this, fd = std::move(connection), number = ++opened_]() mutable { serve(std::move(fd), number); });
+    }
+}
+
+Reply ModelServer::next(Request request)
+{
+    std::lock_guard lock(mutex_);
+    auto number = requests_.size();
+    requests_.push_back(std::move(request));
+    changed_.notify_all();
+    return number < replies_.size() ? replies_[number] : refusal(400, "the script has no more replies");
+}
+
+void ModelServer::serve(Fd connection, int number)
+{
+    std::string buffer;
+    while (auto request = read_request(connection.get(), stop_.read, buffer)) {
+        request->connection = number;
+        if (!answer(connection.get(), next(std::move(*request))))
+            return;
+    }
+}
+
+bool ModelServer::held()
+{
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return passes_ > 0 || stopping_; });
+    --passes_;
+    return !stopping_;
+}
+
+// False when the connection is over.
+bool ModelServer::answer(int fd, const Reply& reply)
+{
+    if (!reply.raw.empty()) {
+        send_all(fd, reply.raw);
+        return false;
+    }
+    std::string head = "HTTP/1.1 " + std::to_string(reply.status) + " Status\r\nTransfer-Encoding: chunked\r\n";
+    for (auto& line : reply.headers) head += line + "\r\n";
+    if (!send_all(fd, head + "\r\n"))
+        return false;
+    for (std::size_t i = 0; i < reply.pieces.size(); ++i)
+        if ((i == reply.hold_before && !held()) || !send_all(fd, chunk(reply.pieces[i])))
+            return false;
+    if (reply.ending == Reply::hang) {
+        char byte;
+        while (readable(fd, stop_.read) && recv(fd, &byte, 1, 0) > 0)
+            ;
+        return false;
+    }
+    if (reply.ending == Reply::reset) {
+        linger now{1, 0};
+        setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof now);
+    }
+    if (reply.ending == Reply::cut || reply.ending == Reply::reset)
+        return false;
+    return send_all(fd, "0\r\n\r\n") && reply.ending == Reply::whole;
+}
+
+std::vector<Request> ModelServer::requests() const
+{
+    std::lock_guard lock(mutex_);
+    return requests_;
+}
+
+bool ModelServer::asked(std::size_t times) const
+{
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, 10s, [&] { return requests_.size() >= times; });
+}
+
+void ModelServer::go_on()
+{
+    {
+        std::lock_guard lock(mutex_);
+        ++passes_;
+    }
+    changed_.notify_all();
+}
+
+int closed_port()
+{
+    int port = 0;
+    bound(port);
+    return port;
+}
+
+std::string event(std::string_view data) { return "data: " + std::string(data) + "\n\n"; }
+
+std::string text(std::string_view words) { return delta(object({{"content", words}})); }
+std::string thinking(std::string_view words) { return delta(object({{"reasoning_content", words}})); }
+
+std::string call(std::string_view id, std::string_view name, std::string_view arguments, int index)
+{
+    auto function = object({{"name", name}, {"arguments", arguments}});
+    return delta(object({{"tool_calls", Json::Array{object({{"index", index}, {"id", id}, {"type", "function"}, {"function", function}})}}}));
+}
+
+Reply stream_of(std::vector<std::string> pieces)
+{
+    bool calls = std::ranges::any_of(pieces, [](auto& p) { return p.find("\"tool_calls\"") != p.npos; });
+    Reply reply;
+    for (auto& piece : pieces) reply.pieces.push_back(event(piece));
+    reply.pieces.push_back(event(R"({"choices":[{"index":0,"delta":{},"finish_reason":")" + std::string(calls ? "tool_calls" : "stop") + "\"}]}"));
+    reply.pieces.push_back(event(R"({"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":5,"total_tokens":15}})"));
+    reply.pieces.push_back(event("[DONE]"));
+    return reply;
+}
+
+Reply refusal(int status, std::string_view message, std::vector<std::string> headers)
+{
+    headers.push_back("Content-Type: application/json");
+    auto body = object({{"error", object({{"message", message}, {"type", ""}})}});
+    return {.status = status, .pieces = {body.dump()}, .headers = std::move(headers)};
+}
+
+}

@@ -1,0 +1,97 @@
+// the same as in base/http.cc: one program has one httplib
+#define CPPHTTPLIB_OPENSSL_SUPPORT
+#define CPPHTTPLIB_ZLIB_SUPPORT
+#define CPPHTTPLIB_USE_POLL
+#include "support/tls_server.h"
+
+#include <atomic>
+#include <cstdio>
+#include <httplib.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/x509v3.h>
+#include <set>
+#include <thread>
+
+namespace ik::test {
+namespace {
+
+struct FreeX509 { void operator()(X509* x) const { X509_free(x); } };
+struct FreeKey { void operator()(EVP_PKEY* k) const { EVP_PKEY_free(k); } };
+using Certificate = std::unique_ptr<X509, FreeX509>;
+using Key = std::unique_ptr<EVP_PKEY, FreeKey>;
+
+Certificate make_certificate(EVP_PKEY* key, const std::string& name)
+{
+    Certificate cert(X509_new());
+    X509_set_version(cert.get(), 2);
+    ASN1_INTEGER_set(X509_get_serialNumber(cert.get()), 1);
+    X509_gmtime_adj(X509_getm_notBefore(cert.get()), -60);
+    X509_gmtime_adj(X509_getm_notAfter(cert.get()), 3600);
+    X509_set_pubkey(cert.get(), key);
+    auto* subject = X509_get_subject_name(cert.get());
+    X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_ASC, reinterpret_cast<const unsigned char*>(name.c_str()), -1, -1, 0);
+    X509_set_issuer_name(cert.get(), subject);
+    bool address = name.find_first_not_of("0123456789.") == std::string::npos;
+    auto* names = X509V3_EXT_conf_nid(nullptr, nullptr, NID_subject_alt_name, ((address ? "IP:" : "DNS:") + name).c_str());
+    X509_add_ext(cert.get(), names, -1);
+    X509_EXTENSION_free(names);
+    X509_sign(cert.get(), key, EVP_sha256());
+    return cert;
+}
+
+void save(X509* cert, const std::string& path)
+{
+    if (auto* file = std::fopen(path.c_str(), "w")) {
+        PEM_write_X509(file, cert);
+        std::fclose(file);
+    }
+}
+
+}
+
+struct TlsServer::Listening {
+    explicit Listening(const std::string& name) : key(EVP_EC_gen("P-256")), certificate(make_certificate(key.get(), name)), server(certificate.get(), key.get()) {}
+
+    Key key;
+    Certificate certificate;
+    httplib::SSLServer server;
+    int port = 0;
+    std::atomic<int> requests = 0;
+    std::mutex mutex;
+    std::set<int> peers;   // a port of the other side each
+    std::thread thread = {};
+};
+
+TlsServer::TlsServer(const std::string& name, const std::string& certificate_file, const std::string& answer)
+    : listening_(std::make_unique<Listening>(name))
+{
+    auto& l = *listening_;
+    save(l.certificate.get(), certificate_file);
+    l.server.Post(".*", [&l, answer](const httplib::Request& request, httplib::Response& response) {
+        ++l.requests;
+        std::lock_guard lock(l.mutex);
+        l.peers.insert(request.remote_port);
+        response.set_content(answer, "text/event-stream");
+    });
+    l.port = l.server.bind_to_any_port("127.0.0.1");
+    l.thread = std::thread([&l] { l.server.listen_after_bind(); });
+    l.server.wait_until_ready();
+}
+
+TlsServer::~TlsServer()
+{
+    listening_->server.stop();
+    listening_->thread.join();
+}
+
+std::string TlsServer::base_url() const { return "https://127.0.0.1:" + std::to_string(listening_->port) + "/v1"; }
+int TlsServer::requests() const { return listening_->requests; }
+
+int TlsServer::connections() const
+{
+    std::lock_guard lock(listening_->mutex);
+    return static_cast<int>(listening_->peers.size());
+}
+
+}
