@@ -136,6 +136,7 @@ struct Http::Connection {
     httplib::Client client;
     bool fresh = false;                 // the last request opened a connection
     bool begun = false;                 // its answer has begun
+    int proxy_status = 0;               // what a proxy said that opened no tunnel
     Clock::time_point heard = {};       // when the last byte came
 
     void set_up();
@@ -202,6 +203,7 @@ httplib::Error Http::Connection::perform(const HttpRequest& request, Sink sink, 
     ERR_clear_error();
     if (client.send(req, res, error))
         answer.status = res.status;   // also of an answer without a body
+    proxy_status = error == httplib::Error::ProxyConnection ? res.status : 0;
     return error;
 }
 
@@ -214,7 +216,8 @@ Error Http::Connection::why(httplib::Error error)
     switch (error) {
     case Failed::ConnectionTimeout: return because("no connection within " + seconds(limits.connect));
     case Failed::Connection: return because(connect_error(to.host, to.port));
-    case Failed::ProxyConnection: return because("the proxy refused");
+    case Failed::ProxyConnection:
+        return because("the proxy answered HTTP " + std::to_string(proxy_status), proxy_status < 500 ? "Check HTTPS_PROXY and NO_PROXY." : "");
     case Failed::SSLConnection: return because(tls_error());
     case Failed::SSLLoadingCerts: return because("the certificates cannot be read", "Check SSL_CERT_FILE and SSL_CERT_DIR.");
     case Failed::SSLServerVerification:

@@ -96,6 +96,8 @@ bool in_network(const std::string& host, std::string_view network)
     return true;
 }
 
+bool loopback(const std::string& host) { return host == "localhost" || in_network(host, "127.0.0.0/8") || host == "::1"; }
+
 bool excepted(const Url& url, std::string_view rule)
 {
     if (rule == "*")
@@ -163,7 +165,7 @@ Result<std::optional<Url>> proxy_for(const Url& url, const ProxyRules& rules)
 {
     auto address = url.scheme == "https" ? rules.https : rules.http;
     if (address.empty()) address = rules.all;
-    if (address.empty())
+    if (address.empty() || loopback(url.host))
         return std::optional<Url>();
     auto exceptions = replace(rules.except, ' ', ',');
     for (auto rule : split(exceptions, ','))

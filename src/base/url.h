@@ -27,7 +27,7 @@ struct ProxyRules {
 };
 ProxyRules proxy_rules();
 
-// The proxy for url, if there is one. NO_PROXY lists hosts, suffixes (.example.com, example.com,
+// The proxy for url, if there is one; for the loopback there is none. NO_PROXY lists hosts, suffixes (.example.com, example.com,
 // *.example.com), host:port, addresses, networks (10.0.0.0/8, fd00::/8) or *.
 // Error: INVALID_ARG for a proxy address that is none.
 Result<std::optional<Url>> proxy_for(const Url& url, const ProxyRules& rules);

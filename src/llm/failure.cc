@@ -67,8 +67,10 @@ bool too_long(const Complaint& c)
            contains(c.message, "context size") || contains(c.message, "too many tokens") || contains(c.message, "prompt is too long");
 }
 
-std::string advice(const Complaint& complaint, const Rule& rule, const Asked& asked)
+std::string advice(const Complaint& complaint, const Rule& rule, const Asked& asked, const Headers& headers)
 {
+    if (complaint.status >= 300 && complaint.status < 400)
+        return "The address " + std::string(asked.base_url) + " leads on to " + std::string(header(headers, "location")) + ": set that one (--base-url).";
     if (too_long(complaint))
         return "The conversation is too long for this model: /compact shortens it.";
     if (contains(complaint.type, "insufficient_quota"))
@@ -115,7 +117,7 @@ Failure failure_of(const Complaint& complaint, const Asked& asked, const Headers
     auto said = complaint.message;
     if (said.empty())
         said = "The service answered without a word";
-    auto help = advice(complaint, rule, asked);
+    auto help = advice(complaint, rule, asked, headers);
     while (said.ends_with('.')) said.pop_back();
     Failure failure{.code = rule.code, .message = said + where(asked, mid_stream ? 0 : complaint.status) + (help.empty() ? "" : ". " + help), .status = status};
     failure.retry = rule.retry && !too_long(complaint) && !contains(complaint.type, "insufficient_quota");

@@ -5,6 +5,7 @@
 #include "llm/failure.h"
 #include "llm/provider.h"
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -20,6 +21,7 @@ using namespace providers;
 using std::chrono::milliseconds;
 
 constexpr int tries = 5;
+constexpr std::size_t most_of_other = 65536;
 constexpr milliseconds longest_wait = std::chrono::minutes(10);   // who asks for more gets the error instead
 
 // What `ikigai chat` says in its first line. By hand there is none: then the environment counts.
@@ -93,6 +95,20 @@ Status check_key(const Provider& row, const Endpoint& endpoint, const Url& url)
         return Done{};
     return Error{code::auth_missing, "No key for " + std::string(row.name) + ": set " + std::string(row.key_variables.front()) + " (or " +
                                          std::string(row.base_url_variable) + " for a server that needs none)"};
+}
+
+// What a 2xx answer says that holds no event at all.
+Complaint no_stream(const HttpAnswer& answer, std::string_view body, const Endpoint& endpoint)
+{
+    auto kind = header(answer.headers, "content-type");
+    auto value = parse_json(clean_utf8(body));
+    if (auto complaint = value ? complaint_in(*value, 0) : std::nullopt)
+        return *complaint;
+    if (kind.starts_with("text/event-stream") || (kind.empty() && body.empty()))
+        return {.message = "The stream broke off before the answer was complete"};
+    return {.message = "The address " + endpoint.base_url + " did not answer with a stream" + (kind.empty() ? "" : " but with " + std::string(kind)) +
+                       ": is it the right one (--base-url)?",
+            .type = "invalid_answer"};
 }
 
 class Llm {
@@ -220,7 +236,8 @@ std::optional<Failure> Llm::read_stream(Http& http, const HttpRequest& request, 
     sse::Reader reader;
     auto decoder = target.row->decoder();
     std::optional<Complaint> complaint;
-    bool done = false;
+    bool done = false, events = false;
+    std::string beginning;   // of an answer without events, which may be something else than a stream
 
     auto take = [&](const Decoded& decoded) {
         std::string lines;
@@ -232,9 +249,10 @@ std::optional<Failure> Llm::read_stream(Http& http, const HttpRequest& request, 
     };
     auto take_events = [&] {
         while (!done && !complaint)
-            if (auto event = reader.next())
+            if (auto event = reader.next()) {
+                events = true;
                 take(std::visit([&](auto& d) { return d.on(*event); }, decoder));
-            else
+            } else
                 return;
     };
     auto sink = [&](std::string_view bytes) {
@@ -243,6 +261,8 @@ std::optional<Failure> Llm::read_stream(Http& http, const HttpRequest& request, 
         if (auto fed = reader.feed(bytes); !fed)
             complaint = Complaint{.status = 502, .message = fed.error().message};
         take_events();
+        if (!events)
+            beginning += bytes.substr(0, std::min(bytes.size(), most_of_other - beginning.size()));
         return !complaint && !lost_;
     };
 
@@ -258,6 +278,8 @@ std::optional<Failure> Llm::read_stream(Http& http, const HttpRequest& request, 
     if (answer && !complaint) {
         reader.end();
         take_events();
+        if (!events)
+            complaint = no_stream(*answer, beginning, target.endpoint);
         if (!done && !complaint)
             take(std::visit([](auto& d) { return d.end(); }, decoder));
         if (done)

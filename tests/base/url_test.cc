@@ -30,10 +30,10 @@ TEST_CASE("url: the parts of an address")
 
 TEST_CASE("url: proxies and what is asked directly")
 {
-    ProxyRules rules{.http = "http://plain:3128", .https = "secure:8080", .all = "", .except = "localhost, .internal,*.corp,exact.org,port.org:8443,10.0.0.0/8,fd00::/8"};
+    ProxyRules rules{.http = "http://plain:3128", .https = "secure:8080", .all = "", .except = ".internal,*.corp,exact.org,port.org:8443,10.0.0.0/8,fd00::/8"};
     CHECK(proxied("https://api.openai.com", rules) == "http://secure:8080");
     CHECK(proxied("http://api.openai.com", rules) == "http://plain:3128");
-    for (auto* direct : {"http://localhost:11434", "https://a.internal", "https://a.b.corp", "https://exact.org", "https://sub.exact.org", "https://port.org:8443", "http://10.1.2.3", "http://[fd00::1]"}) {
+    for (auto* direct : {"http://localhost:11434", "http://127.0.0.1:1", "http://[::1]", "https://a.internal", "https://a.b.corp", "https://exact.org", "https://sub.exact.org", "https://port.org:8443", "http://10.1.2.3", "http://[fd00::1]"}) {
         INFO(direct);
         CHECK(proxied(direct, rules) == "direct");
     }

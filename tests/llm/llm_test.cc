@@ -220,6 +220,18 @@ TEST_CASE("llm: an error in the middle of a stream")
     CHECK(llm(setup(busy) + ask("x")).types() == Types{"text", "retry", "text", "usage", "done"});
 }
 
+TEST_CASE("llm: an answer that is no stream")
+{
+    Reply error{.pieces = {R"({"error":{"message":"Model is loading","code":503}})"}, .headers = {"Content-Type: application/json"}};
+    Reply page{.pieces = {"<html><body>Welcome</body></html>"}, .headers = {"Content-Type: text/html"}};
+    ModelServer server({error, page, refusal(308, "", {"Location: https://elsewhere/v1"}), {.status = 204}, stream_of({text("Hi")})});
+    auto got = llm(setup(server) + ask("1") + ask("2") + ask("3"));
+    REQUIRE(got.types() == Types{"retry", "error", "error", "retry", "text", "usage", "done"});
+    CHECK(got.lines[0].text("error") == "Model is loading (openai-chat, m). The service is overloaded or down: try again later.");
+    CHECK(got.lines[1].text("error").find("did not answer with a stream but with text/html") != std::string::npos);
+    CHECK(got.lines[2].text("error").find("leads on to https://elsewhere/v1") != std::string::npos);
+}
+
 TEST_CASE("llm: nobody there")
 {
     auto base = "http://127.0.0.1:" + std::to_string(closed_port()) + "/v1";
@@ -253,6 +265,19 @@ TEST_CASE("llm: through a proxy")
     REQUIRE(proxy.requests().size() == 1);
     CHECK(proxy.requests()[0].path == "http://far.example:80/v1/chat/completions");
     CHECK(proxy.requests()[0].header("Proxy-Authorization") == "Basic bWU6cGFzcw==");
+}
+
+TEST_CASE("llm: a proxy that opens no tunnel")
+{
+    ModelServer proxy({{.raw = "HTTP/1.1 407 Who are you\r\nContent-Length: 0\r\n\r\n"}});
+    auto line = object({{"type", "setup"}, {"provider", "openai"}, {"base_url", "https://far.example/v1"}, {"key", "secret-key"}}).dump() + "\n";
+    auto ran = run({.argv = {ikigai(), "llm"}, .input = line + ask("x"), .env = {"HTTPS_PROXY=http://me:pass@127.0.0.1:" + std::to_string(proxy.port()), "https_proxy", "NO_PROXY", "no_proxy"}});
+    CHECK(ran.out == "{\"type\":\"error\",\"error\":\"far.example (through the proxy 127.0.0.1): the proxy answered HTTP 407 (openai-chat, m). Check HTTPS_PROXY and NO_PROXY.\",\"error_code\":\"NETWORK_ERROR\"}\n");
+    REQUIRE(proxy.requests().size() == 1);
+    CHECK(proxy.requests()[0].method == "CONNECT");
+    CHECK(proxy.requests()[0].path == "far.example:443");
+    CHECK(proxy.requests()[0].header("Proxy-Authorization") == "Basic bWU6cGFzcw==");
+    CHECK(proxy.requests()[0].header("Authorization").empty());
 }
 
 TEST_CASE("llm: a missing key names the variable, at the service's own address only")
