@@ -217,7 +217,7 @@ std::string man_page(const Applet& applet)
            ".It 1\nThe arguments were not usable, or the answer could not be written.\n.It 2\nA bad option.\n.El\n.Sh EXAMPLES\n";
     for (auto& e : applet.doc.examples)
         out += roff(e.title) + ":\n.Bd -literal -offset indent\n$ echo '" + roff(e.input) + "' | ikigai " + command + "\n" + roff(e.output) + "\n.Ed\n";
-    out += std::string(".Sh ERRORS\n.Bl -tag -width Ds\n.It Dv INVALID_ARG\nThe arguments do not fit the schema.\n") + applet.doc.errors + ".El\n.Sh SEE ALSO\n.Xr ikigai 1 ,\n.Xr ikigai-tools 7\n";
+    out += std::string(".Sh DIAGNOSTICS\n.Bl -tag -width Ds\n.It Dv INVALID_ARG\nThe arguments do not fit the schema.\n") + applet.doc.errors + ".El\n.Sh SEE ALSO\n.Xr ikigai 1 ,\n.Xr ikigai-tools 7\n";
     return out;
 }
 

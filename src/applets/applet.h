@@ -87,10 +87,10 @@ constexpr Spec spec(const Param<A>& p)
     }, p.member);
 }
 
-template <class T> void assign(T& to, const Json& from) { to = *from.as<T>(); }
-// Not inlined: g++ 12 then warns of array bounds that it takes from another type of member.
+// Not inlined: g++ 12 else warns falsely of the members that an Args does not have.
+template <class T> [[gnu::noinline]] void assign(T& to, const Json& from) { to = *from.as<T>(); }
 template <class T> [[gnu::noinline]] void assign(std::optional<T>& to, const Json& from) { to = *from.as<T>(); }
-inline void assign(std::vector<std::string>& to, const Json& from)
+[[gnu::noinline]] inline void assign(std::vector<std::string>& to, const Json& from)
 {
     for (auto& item : *from.as<Json::Array>())
         to.push_back(*item.as<std::string>());

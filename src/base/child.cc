@@ -27,35 +27,6 @@ void drain(Fd& fd, int rounds, auto take)
 
 }
 
-void Spool::append(std::string_view bytes)
-{
-    size_ += bytes.size();
-    if (!file_ && memory.size() + bytes.size() > in_memory_)
-        if (auto file = anonymous_file()) {
-            file_ = std::move(*file);
-            write_all(file_.get(), std::exchange(memory, {}));
-        }
-    if (!file_)
-        memory += bytes;
-    else if (!write_all(file_.get(), bytes))
-        size_ -= bytes.size();   // a full disk: what is there stays readable
-}
-
-std::string Spool::read(std::size_t offset, std::size_t size) const
-{
-    if (!file_)
-        return offset < memory.size() ? memory.substr(offset, size) : "";
-    std::string out(size, '\0');
-    std::size_t have = 0;
-    while (have < size) {
-        auto n = pread(file_.get(), out.data() + have, size - have, static_cast<off_t>(offset + have));
-        if (n <= 0 && errno != EINTR) break;
-        have += n > 0 ? static_cast<std::size_t>(n) : 0;
-    }
-    out.resize(have);
-    return out;
-}
-
 Result<Child> Child::start(Options options)
 {
     auto in = make_pipe(), out = make_pipe(), err = make_pipe();
@@ -80,6 +51,7 @@ Result<Child> Child::start(Options options)
     child.out = Spool(options.out_in_memory);
     child.max_out_ = options.max_out;
     child.max_err_ = options.max_err;
+    child.grace_ = options.grace;
     child.started_ = Clock::now();
     if (options.limit)
         child.deadline_ = child.started_ + *options.limit;
@@ -112,7 +84,7 @@ void Child::stop()
     if (exit || stopping_)
         return;
     stopping_ = true;
-    deadline_ = Clock::now() + grace;
+    deadline_ = Clock::now() + grace_;
     process_.signal_group(SIGTERM);
     process_.signal_group(SIGCONT);   // a stopped one must hear it too
 }

@@ -264,4 +264,9 @@ Result<HttpAnswer> Http::send(const HttpRequest& request, Sink sink)
     return c.why(error);
 }
 
+std::string http_library_versions()
+{
+    return std::string(OpenSSL_version(OPENSSL_VERSION)) + "; cpp-httplib " CPPHTTPLIB_VERSION "; zlib " + zlibVersion();
+}
+
 }

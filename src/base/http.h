@@ -62,4 +62,7 @@ private:
     std::unique_ptr<Connection> connection_;
 };
 
+// "OpenSSL 3.0.15 …; cpp-httplib 0.18.7; zlib 1.2.13"
+std::string http_library_versions();
+
 }

@@ -1,5 +1,6 @@
 #include "base/json.h"
 
+#include "base/spool.h"
 #include "base/text.h"
 
 #include <algorithm>
@@ -32,7 +33,10 @@ struct Builder : rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> {
     bool Int(int value) { return push(value); }
     bool Uint(unsigned value) { return push(value); }
     bool Int64(std::int64_t value) { return push(value); }
-    bool Uint64(std::uint64_t value) { return push(static_cast<double>(value)); }
+    bool Uint64(std::uint64_t value)
+    {
+        return push(value <= INT64_MAX ? Json(static_cast<std::int64_t>(value)) : Json(static_cast<double>(value)));
+    }
     bool Double(double value) { return push(value); }
     bool String(const char* text, unsigned size, bool) { return push(std::string(text, size)); }
     bool Key(const char* text, unsigned size, bool) { return push(std::string(text, size)); }
@@ -112,6 +116,44 @@ struct Dumper {
         auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
         out.append(digits, end);
     }
+};
+
+// A spool as RapidJSON reads it. The end is a NUL, which no JSON has.
+struct SpoolStream {
+    using Ch = char;
+
+    const Spool& spool;
+    std::string piece{};
+    std::size_t at = 0, before = 0;   // in the piece; bytes before the piece
+
+    char Peek()
+    {
+        if (at == piece.size()) {
+            before += at;
+            at = 0;
+            piece = spool.read(before, 65536);
+        }
+        return piece.empty() ? '\0' : piece[at];
+    }
+    char Take()
+    {
+        char c = Peek();
+        at += !piece.empty();
+        return c;
+    }
+    std::size_t Tell() const { return before + at; }
+    char* PutBegin() { return nullptr; }
+    void Put(char) {}
+    void Flush() {}
+    std::size_t PutEnd(char*) { return 0; }
+};
+
+struct Checker : rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Checker> {
+    int depth = 0;
+    bool StartObject() { return ++depth <= max_json_depth; }
+    bool StartArray() { return ++depth <= max_json_depth; }
+    bool EndObject(unsigned) { return --depth >= 0; }
+    bool EndArray(unsigned) { return --depth >= 0; }
 };
 
 // What an escape of the byte looks like; 0 for a byte that stands for itself.
@@ -390,6 +432,17 @@ Result<Json> parse_json(std::string_view text)
     return std::move(builder.stack.back());
 }
 
+Status check_json(const Spool& spool)
+{
+    SpoolStream stream{spool};
+    rapidjson::Reader reader;
+    Checker checker;
+    auto outcome = reader.Parse<rapidjson::kParseIterativeFlag>(stream, checker);
+    if (outcome.IsError() || stream.Tell() < spool.size())
+        return Error{code::invalid_arg, "Invalid JSON"};
+    return Done{};
+}
+
 Status validate(const Json& schema, const Json& value)
 {
     rapidjson::Document schema_document, document;
@@ -409,5 +462,7 @@ Status validate(const Json& schema, const Json& value)
     return Error{code::invalid_arg, complaint(broken ? *broken : shape, validator.GetInvalidSchemaKeyword(),
                                               readable(place), at(whole, place))};
 }
+
+std::string json_library_version() { return "RapidJSON " RAPIDJSON_VERSION_STRING; }
 
 }

@@ -64,6 +64,10 @@ inline constexpr int max_json_depth = 256;
 // Error: INVALID_ARG, "Invalid JSON: why".
 Result<Json> parse_json(std::string_view text);
 
+// Whether the spool holds one JSON value, without building it.
+class Spool;
+Status check_json(const Spool&);
+
 // Whether value fits schema (JSON Schema draft 4, without `pattern`, `format` and `$ref`).
 // The Error's message has no tool name in front: "missing required parameter: command",
 // "parameter limit must be an integer".
@@ -75,5 +79,7 @@ void append_escaped(std::string& out, std::string_view bytes);
 
 // The number of bytes at the end of text that begin a UTF-8 character but do not end it (0 to 3).
 std::size_t incomplete_tail(std::string_view text);
+
+std::string json_library_version();
 
 }

@@ -145,7 +145,7 @@ std::vector<std::string> nearest(std::string_view word, std::span<const std::str
     for (auto& name : names) {
         auto edits = distance(lower(word), lower(name));
         bool begins = word.size() >= 2 && name.starts_with(word);
-        if (begins || edits <= std::max<std::size_t>(1, std::min(word.size(), name.size()) / 3))
+        if (begins || edits <= (std::min(word.size(), name.size()) + 2) / 3)
             near.emplace_back(begins ? 0 : edits, name);
     }
     std::ranges::stable_sort(near, {}, &std::pair<std::size_t, std::string>::first);

@@ -9,9 +9,9 @@ using namespace ik;
 
 TEST_CASE("examples in the documentation are true")
 {
-    test::Folder folder;
     for (auto* applet : all_applets())
         for (auto& example : applet->doc.examples) {
+            test::Folder folder;
             folder.write("abc.txt", "a\nb\nc\n");
             INFO(applet->doc.name << ": " << example.title);
             auto arguments = check(*applet, *parse_json(example.input));

@@ -1,0 +1,18 @@
+// context: what the model is told besides the conversation.
+#pragma once
+
+#include "agent/registry.h"
+
+namespace ik {
+
+struct Place {
+    std::string folder, host, user, system, date;   // date: 2026-11-21
+};
+
+// Small, and the same for a whole conversation, so that providers' prompt caches hit.
+std::string system_text(const Place&);
+
+// What providers are offered: name, description, parameters of each tool; only those named, where any are.
+Json offered_tools(std::span<const Tool> tools, std::span<const std::string> only = {});
+
+}

@@ -1,0 +1,89 @@
+// Registry: the tools that there are. It asks every executable in its folders for --schema,
+// all at once, and is passive: the caller polls, then lets it advance.
+#pragma once
+
+#include "base/child.h"
+#include "base/json.h"
+
+#include <chrono>
+#include <deque>
+#include <span>
+
+namespace ik {
+
+// A tool that our own executable is, under the name of its link: asked without a process.
+struct Builtin {
+    std::string command;   // "file-read"
+    Json schema;
+};
+
+struct Tool {
+    std::string name;                // of its schema: "file_read"
+    std::string path;
+    std::string origin;              // system, user, project, builtin
+    std::vector<std::string> argv;   // what runs it
+    Json schema;                     // name, description, parameters: an object schema in the standard form
+};
+
+struct Skipped {
+    std::string path;
+    std::string reason;   // timeout, exit N, signal N, no output, invalid JSON, invalid schema: WHY, not executable
+
+    std::string line() const;   // Debug: tool 'foo' schema failed (timeout)
+};
+
+class Registry {
+public:
+    enum class State { not_started, in_progress, complete, failed };
+    static constexpr auto schema_limit = std::chrono::seconds(1);
+    static constexpr std::size_t max_schema = 1 << 20;   // bytes
+
+    // Folders may be missing; an empty name is not scanned. A tool of a later folder (user after
+    // system, project after user) replaces one of the same name.
+    struct Places {
+        std::string self;                  // our executable
+        std::string system, user, project;
+        std::vector<Builtin> builtins;     // stand in for a system folder that does not exist
+        std::vector<std::string> env;      // what the tools are given
+    };
+
+    void start(const Places&);
+    void add_to(Poll&) const;
+    void advance(const Poll&);
+
+    State state() const { return state_; }
+    bool settled() const { return state_ == State::complete || state_ == State::failed; }
+    const std::string& failure() const { return failure_; }   // why, after State::failed
+
+    std::span<const Tool> tools() const { return tools_; }   // by name, byte order
+    std::span<const Skipped> skipped() const { return skipped_; }
+    const Tool* find(std::string_view name) const;
+
+private:
+    struct Candidate {
+        std::size_t rank;   // of its folder
+        Tool tool;
+        std::optional<Child> child;
+    };
+
+    void scan(const std::string& folder, const char* origin, std::size_t rank, const Places&);
+    void ask_next();
+    void hear(Candidate&);
+    void accept(Candidate&, Json schema);
+    void skip(const Candidate&, std::string reason);
+    void finish();
+
+    State state_ = State::not_started;
+    std::string failure_;
+    std::vector<std::string> env_;
+    std::deque<Candidate> waiting_;
+    std::vector<Candidate> asked_, accepted_;
+    std::vector<Tool> tools_;
+    std::vector<Skipped> skipped_;
+};
+
+// A schema as tools print it, in the standard form: name, description, parameters. The older flat
+// form of the parameters is turned into an object schema. Error: why it is none.
+Result<Json> standard_schema(const Json& printed);
+
+}

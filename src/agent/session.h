@@ -1,0 +1,103 @@
+// Session: the conversation as a state machine. Events come in, effects go out;
+// nothing here knows about file descriptors, processes or terminals.
+// Messages have the neutral form that `ikigai llm` takes (ikigai-hacking.7).
+#pragma once
+
+#include "base/json.h"
+
+#include <map>
+
+namespace ik {
+
+struct ToolCall {
+    std::string id, name;
+    Json arguments;
+    friend bool operator==(const ToolCall&, const ToolCall&) = default;
+};
+
+struct Usage {
+    std::int64_t input = 0, output = 0, cached = 0;   // tokens
+    friend bool operator==(const Usage&, const Usage&) = default;
+};
+
+// What happened.
+struct UserSaid { std::string text; };
+struct ModelSaid { std::string text; };
+struct ModelThought { std::string text; };
+struct ModelKept { Json part; };   // opaque: goes back to the same provider as it is
+struct ModelCalled { ToolCall call; };
+struct ModelUsed { Usage usage; };
+struct ModelRetried { std::int64_t attempt, delay_ms; std::string error; bool discard; };
+struct ModelDone { std::string reason; };
+struct ModelFailed { std::string error, error_code; };
+struct ToolDone { std::string id; Json envelope; };
+struct Interrupted {};
+using Event = std::variant<UserSaid, ModelSaid, ModelThought, ModelKept, ModelCalled, ModelUsed, ModelRetried,
+                           ModelDone, ModelFailed, ToolDone, Interrupted>;
+
+// What is to be done.
+struct Ask { Json request; friend bool operator==(const Ask&, const Ask&) = default; };
+struct Run { ToolCall call; friend bool operator==(const Run&, const Run&) = default; };
+struct Cancel { friend bool operator==(const Cancel&, const Cancel&) = default; };   // stop the model, stop the tools; each tool still reports
+struct End {   // of the turn: the user's message is answered, or will not be
+    std::string reason;   // end_turn, max_tokens, refusal, max_turns, interrupted, error
+    std::string error, error_code;
+    friend bool operator==(const End&, const End&) = default;
+};
+using Effect = std::variant<Ask, Run, Cancel, End>;
+using Effects = std::vector<Effect>;
+
+class Session {
+public:
+    struct Options {
+        std::string provider, model, system, thinking;
+        std::int64_t max_tokens = 0;    // 0: the provider's own
+        std::int64_t max_turns = 50;    // model requests a message
+    };
+    explicit Session(Options options) : options_(std::move(options)) {}
+
+    Effects on(const Event& event);
+
+    void offer(Json tools) { tools_ = std::move(tools); }   // [{name, description, parameters}]
+    bool busy() const { return asking_ || !waiting_.empty(); }
+    bool asking() const { return asking_; }   // the model is to speak
+    const Json::Array& messages() const { return messages_; }
+    const Options& options() const { return options_; }
+
+    // Of the turn that ran last.
+    const std::string& answer() const { return answer_; }   // the text of the last reply
+    std::int64_t turns() const { return turns_; }
+    std::int64_t calls() const { return calls_; }
+    const Usage& usage() const { return usage_; }
+
+private:
+    Effects handle(const UserSaid&);
+    Effects handle(const ModelSaid&);
+    Effects handle(const ModelThought&);
+    Effects handle(const ModelKept&);
+    Effects handle(const ModelCalled&);
+    Effects handle(const ModelUsed&);
+    Effects handle(const ModelRetried&);
+    Effects handle(const ModelDone&);
+    Effects handle(const ModelFailed&);
+    Effects handle(const ToolDone&);
+    Effects handle(const Interrupted&);
+
+    Effects ask();
+    void keep_reply(bool with_calls);
+    void append_text(const char* member, const std::string& text);
+
+    Options options_;
+    Json tools_ = Json::Array{};
+    Json::Array messages_;
+    Json::Array parts_;                     // of the reply that is streamed
+    std::vector<ToolCall> called_;          // in it
+    std::vector<ToolCall> waiting_;         // calls that run, in the order of their answers
+    std::map<std::string, Json> envelopes_; // of those that have ended
+    std::string answer_;
+    Usage usage_;
+    std::int64_t turns_ = 0, calls_ = 0;
+    bool asking_ = false, interrupted_ = false;
+};
+
+}

@@ -1,0 +1,56 @@
+// wire: what a child's bytes mean. Model lines become events, a tool's end becomes its envelope.
+// Starts nothing and writes nothing.
+#pragma once
+
+#include "agent/session.h"
+#include "base/child.h"
+
+namespace ik {
+
+// One line of `ikigai llm`. What cannot be understood is a ModelFailed.
+// No event: a line that the session need not know.
+std::optional<Event> model_event(std::string_view line);
+
+// Messages for the user that the model does not see (ikigai-tools.7, EVENTS).
+using Notices = std::vector<Json>;
+
+// Whether the text is an event object: it has a `kind`. data_json is turned into data.
+std::optional<Json> notice(std::string_view line);
+
+// A string too long to be parsed: its ends, and where the rest is.
+struct Long {
+    std::string path;      // of the member, as "result.output" or "result.files.0.name"
+    std::size_t size = 0;  // of the whole decoded string, in bytes
+    std::string file;      // where the whole string is; empty when it could not be kept
+};
+
+// What a tool answered, ready to be put into an envelope.
+struct Report {
+    Json envelope;
+    std::vector<Long> longs;
+    Notices notices;
+    std::string words;   // its other stderr
+};
+
+// How a call ended, apart from what it said.
+struct Ending {
+    Exit exit;
+    bool timed_out = false, cancelled = false, too_much = false;
+    std::string broken = {};          // why its output could not be kept or read: a full disk
+    milliseconds limit{};
+};
+
+// stdout of a tool that reported: parsed; otherwise as text.
+struct Output {
+    Result<Json> answer = Error{code::invalid_output, "no output"};
+    std::string text;     // cut where it is long
+    std::vector<Long> longs;
+};
+
+Report report(const ToolCall&, const Ending&, Output, std::string err);
+
+// An envelope for a call that never ran.
+Json failure(std::string_view error_code, std::string message);
+Json not_found(const ToolCall&);
+
+}

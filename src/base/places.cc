@@ -1,0 +1,94 @@
+#include "base/places.h"
+
+#include "base/text.h"
+
+#include <climits>
+#include <cstdlib>
+#include <fstream>
+#include <unistd.h>
+
+namespace ik {
+namespace {
+
+// The field of our line in /etc/passwd: 0 the name, 5 the home.
+std::string passwd(std::size_t field)
+{
+    std::ifstream file("/etc/passwd");
+    auto uid = std::to_string(geteuid());
+    for (std::string line; std::getline(file, line);) {
+        auto fields = split(line, ':');
+        if (fields.size() >= 7 && fields[2] == uid)
+            return std::string(fields[field]);
+    }
+    return "";
+}
+
+std::string in_home(const char* variable_name, const char* otherwise)
+{
+    auto named = variable(variable_name);
+    if (named.starts_with('/'))
+        return named + "/ikigai";
+    auto home = home_folder();
+    return home.empty() ? "" : home + otherwise;
+}
+
+std::string found_in_path(const std::string& name)
+{
+    auto path = variable("PATH");
+    for (auto folder : split(path, ':')) {
+        auto candidate = std::string(folder) + "/" + name;
+        if (access(candidate.c_str(), X_OK) == 0)
+            return candidate;
+    }
+    return name;
+}
+
+}
+
+std::string variable(const char* name)
+{
+    const char* value = std::getenv(name);
+    return value ? value : "";
+}
+
+std::string home_folder()
+{
+    auto home = variable("HOME");
+    return home.starts_with('/') ? home : passwd(5);
+}
+
+std::string state_folder() { return in_home("XDG_STATE_HOME", "/.local/state/ikigai"); }
+std::string config_folder() { return in_home("XDG_CONFIG_HOME", "/.config/ikigai"); }
+
+std::string temporary_folder()
+{
+    auto named = variable("TMPDIR");
+    return named.starts_with('/') ? named : "/tmp";
+}
+
+std::string own_path(const char* argv0)
+{
+    char path[PATH_MAX];
+    auto size = readlink("/proc/self/exe", path, sizeof path);
+    if (size > 0)
+        return {path, static_cast<std::size_t>(size)};
+    std::string name = argv0 ? argv0 : "ikigai";
+    return name.find('/') == name.npos ? found_in_path(name) : name;
+}
+
+std::string host_name()
+{
+    char name[256] = "";
+    gethostname(name, sizeof name - 1);
+    return name;
+}
+
+std::string user_name()
+{
+    for (auto name : {variable("USER"), passwd(0)})
+        if (!name.empty())
+            return name;
+    return std::to_string(geteuid());
+}
+
+}

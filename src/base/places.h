@@ -1,0 +1,25 @@
+// places: where things are on this machine. Names only; nothing is made or read here but
+// the environment, /proc/self/exe and /etc/passwd.
+#pragma once
+
+#include <string>
+
+namespace ik {
+
+std::string variable(const char* name);   // of the environment; empty when unset
+
+// $HOME, else the home in /etc/passwd, else empty. Never by the name service: a static
+// program would have to load libraries for that.
+std::string home_folder();
+
+std::string state_folder();    // $XDG_STATE_HOME/ikigai or ~/.local/state/ikigai; empty without a home
+std::string config_folder();   // $XDG_CONFIG_HOME/ikigai or ~/.config/ikigai; empty without a home
+std::string temporary_folder();   // $TMPDIR or /tmp
+
+// This executable: /proc/self/exe, else argv[0] as a path or found in $PATH.
+std::string own_path(const char* argv0);
+
+std::string host_name();
+std::string user_name();       // $USER, else from /etc/passwd, else the number
+
+}

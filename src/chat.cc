@@ -1,0 +1,434 @@
+#include "chat.h"
+
+#include "agent/context.h"
+#include "base/places.h"
+#include "base/text.h"
+#include "commands.h"
+#include "environment.h"
+#include "provider_choice.h"
+#include "supervise.h"
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <ctime>
+#include <sys/random.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+namespace ik {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto model_silence = 300s;            // `ikigai llm` speaks at least this often while it is asked
+constexpr std::size_t max_typed = 32 << 20;     // bytes on stdin that are one message
+constexpr std::size_t max_model_line = 64 << 20;
+
+std::string new_id()
+{
+    unsigned char bytes[6]{};
+    if (getrandom(bytes, sizeof bytes, 0) < 0) {
+        auto time = static_cast<unsigned long long>(Clock::now().time_since_epoch().count()) ^ static_cast<unsigned long long>(getpid());
+        std::memcpy(bytes, &time, sizeof bytes);
+    }
+    std::string id;
+    for (auto byte : bytes)
+        for (auto digit : {byte >> 4, byte & 15})
+            id += "0123456789abcdef"[digit];
+    return id;
+}
+
+std::string today()
+{
+    std::time_t now = std::time(nullptr);
+    std::tm local{};
+    char text[16] = "";
+    localtime_r(&now, &local);
+    std::strftime(text, sizeof text, "%Y-%m-%d", &local);
+    return text;
+}
+
+std::string current_folder()
+{
+    char* path = getcwd(nullptr, 0);
+    std::string out = path ? path : "(removed)";
+    std::free(path);
+    return out;
+}
+
+Place here()
+{
+    utsname system{};
+    uname(&system);
+    return {current_folder(), host_name(), user_name(), std::string(system.sysname) + " " + system.release + " " + system.machine, today()};
+}
+
+// Where what is too long for the model goes.
+std::string outputs_folder(const std::string& id)
+{
+    auto state = state_folder();
+    if (!state.empty() && access(state.c_str(), W_OK) == 0)
+        return state + "/outputs/" + id;
+    auto home = home_folder();
+    bool can_make = !home.empty() && access(home.c_str(), W_OK) == 0 && access(state.c_str(), F_OK) != 0;
+    return can_make ? state + "/outputs/" + id : temporary_folder() + "/ikigai-" + id;
+}
+
+Fd watch_signals()
+{
+    sigset_t set;
+    sigemptyset(&set);
+    for (int number : {SIGINT, SIGTERM, SIGHUP})
+        sigaddset(&set, number);
+    sigprocmask(SIG_BLOCK, &set, nullptr);
+    std::signal(SIGPIPE, SIG_IGN);
+    return Fd(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+}
+
+bool exists(const std::string& path)
+{
+    struct stat info {};
+    return stat(path.c_str(), &info) == 0;
+}
+
+std::string project_tools() { return ".ikigai/tools"; }
+
+bool is_home() { return current_folder() == home_folder(); }
+
+bool colour_wanted() { return isatty(1) && variable("NO_COLOR").empty() && variable("TERM") != "dumb"; }
+
+}
+
+Registry::Places tool_places(const World& world, bool trust)
+{
+    auto named = variable("IKIGAI_LIBEXEC_DIR"), home = home_folder();
+    Registry::Places places;
+    places.self = world.self;
+    places.builtins = world.builtins;
+    places.system = named.empty() ? world.self.substr(0, world.self.rfind('/')) + "/../libexec/ikigai" : named;
+    if (!named.empty())
+        places.builtins = {};
+    places.user = home.empty() ? "" : home + "/.ikigai/tools";
+    places.project = trust && !is_home() ? project_tools() : "";
+    places.env = without_secrets(environment());
+    return places;
+}
+
+Chat::Chat(const ChatOptions& options, const World& world)
+    : options_(options), world_(world), id_(new_id()), mouth_(options.format, colour_wanted()),
+      session_({.provider = options.provider, .model = options.model, .system = options.system.value_or(system_text(here())),
+                .thinking = options.thinking, .max_turns = options.max_turns}),
+      host_({.session = id_, .outputs = outputs_folder(id_)}), signals_(watch_signals())
+{
+    if (options_.timeout)
+        deadline_ = Clock::now() + *options_.timeout;
+    keyboard_open_ = !options_.print || !isatty(0);
+}
+
+bool Chat::idle() const { return !session_.busy() && !host_.busy() && later_.empty() && !waiting_message_; }
+
+bool Chat::ended() const
+{
+    if (leaving_)
+        return !host_.busy();
+    return !keyboard_open_ && idle() && typed_.find('\n') == typed_.npos && !refreshing_ && !options_.print;
+}
+
+int Chat::run()
+{
+    mouth_.session(id_, options_.provider, options_.model);
+    if (!options_.trust && !is_home() && exists(project_tools()))
+        mouth_.warn("The tools in " + project_tools() + " are not run without --trust");
+    registry_.start(tool_places(world_, options_.trust));
+    if (options_.print && !keyboard_open_)
+        say_message(*options_.print);
+    else if (!options_.message.empty())
+        say_message(options_.message);
+
+    while (!ended()) {
+        if (!prompted_ && idle() && keyboard_open_ && options_.format == Format::person && isatty(0) && isatty(1)) {
+            prompted_ = true;
+            mouth_.prompt();
+        }
+        Poll poll;
+        if (keyboard_open_) poll.read(0);
+        poll.read(signals_);
+        if (model_) {
+            model_->add_to(poll);
+            if (session_.asking()) poll.until(heard_model_ + model_silence);
+        }
+        host_.add_to(poll);
+        registry_.add_to(poll);
+        if (refreshing_) refreshing_->add_to(poll);
+        if (deadline_ && !leaving_) poll.until(*deadline_);
+        bool something_waits = !later_.empty() || (refreshing_ && refreshing_->settled()) || (waiting_message_ && registry_.settled());
+        if (something_waits) poll.until(Clock::now());
+        poll.wait();
+
+        if (model_) model_->advance(poll);
+        host_.advance(poll);
+        registry_.advance(poll);
+        if (refreshing_) refreshing_->advance(poll);
+
+        for (auto& event : std::exchange(later_, {}))
+            happen(event);
+        if (poll.ready(signals_)) hear_signals();
+        if (keyboard_open_ && poll.ready(0)) hear_keyboard();
+        hear_model();
+        hear_tools();
+        hear_registry();
+        obey_user();
+        if (deadline_ && Clock::now() >= *deadline_ && !leaving_)
+            give_up({"timeout", "the time limit of " + std::to_string(options_.timeout->count() / 1000) + " s is reached", ""}, 3);
+        if (mouth_.lost() && !leaving_)
+            give_up({"error", "nobody reads the answer", ""}, 1);
+    }
+    drop_model();
+    return signal_ ? 128 + signal_ : status_;
+}
+
+void Chat::happen(const Event& event)
+{
+    mouth_.event(event);
+    for (auto& effect : session_.on(event))
+        std::visit([this](auto& e) { perform(e); }, effect);
+}
+
+bool Chat::start_model()
+{
+    if (model_)
+        return true;
+    auto choice = choose_provider(options_.provider, options_.model, options_.base_url);
+    if (!choice) {
+        later_.push_back(ModelFailed{choice.error().message, std::string(choice.error().code)});
+        return false;
+    }
+    auto child = Child::start({.argv = {world_.self, "llm"}, .env = without_secrets(environment()), .input = choice->setup_line(), .keep_stdin = true});
+    if (!child) {
+        later_.push_back(ModelFailed{child.error().message, std::string(code::llm_failed)});
+        return false;
+    }
+    model_ = std::move(*child);
+    return true;
+}
+
+// It holds nothing that is worth waiting for.
+void Chat::drop_model() { model_.reset(); }
+
+void Chat::perform(const Ask& ask)
+{
+    if (!start_model())
+        return;
+    heard_model_ = Clock::now();
+    model_->say(ask.request.dump() + "\n");
+}
+
+void Chat::perform(const Run& run)
+{
+    mouth_.call(run.call);
+    host_.run(registry_.find(run.call.name), run.call);
+}
+
+void Chat::perform(const Cancel&)
+{
+    if (session_.asking() || model_)
+        drop_model();
+    host_.cancel();
+}
+
+void Chat::perform(const End& end)
+{
+    if (leaving_ && options_.print)
+        return;   // said already
+    mouth_.end(end, session_, id_);
+    prompted_ = false;
+    bool person_at_keys = options_.format == Format::person && isatty(0);
+    if (!person_at_keys)
+        status_ = end.reason == "end_turn" ? 0 : end.reason == "max_turns" ? 3 : 1;
+    if (options_.print)
+        leaving_ = true;
+}
+
+// Ends the run in the middle of a turn.
+void Chat::give_up(End end, int status)
+{
+    mouth_.end(end, session_, id_);
+    leaving_ = true;
+    status_ = status;
+    drop_model();
+    host_.cancel();
+}
+
+void Chat::hear_signals()
+{
+    signalfd_siginfo info{};
+    while (read(signals_.get(), &info, sizeof info) == sizeof info) {
+        int number = static_cast<int>(info.ssi_signo);
+        bool at_keys = number == SIGINT && options_.format == Format::person && !options_.print;
+        if (at_keys && session_.busy() && !host_.busy())
+            happen(Interrupted{});
+        else if (at_keys && host_.busy() && !hinted_) {
+            hinted_ = true;
+            happen(Interrupted{});
+        } else if (at_keys && !hinted_) {
+            hinted_ = true;
+            typed_.clear();
+            mouth_.say("\n");
+            mouth_.warn("Ctrl+C once more, or Ctrl+D, ends the conversation");
+            prompted_ = false;
+        } else if (at_keys)
+            leaving_ = true, mouth_.say("\n"), host_.cancel();
+        else {
+            signal_ = number;
+            if (session_.busy()) happen(Interrupted{});
+            leaving_ = true;
+            host_.cancel();
+        }
+    }
+}
+
+void Chat::hear_keyboard()
+{
+    char buffer[65536];
+    auto n = read_some(0, buffer, sizeof buffer);
+    if (n > 0 && typed_.size() < max_typed) {
+        typed_.append(buffer, static_cast<std::size_t>(n));
+        hinted_ = false;
+        return;
+    }
+    if (n > 0)
+        return give_up({"error", "standard input is longer than 32 MB", ""}, 2);
+    keyboard_open_ = false;
+    if (options_.print)
+        say_message(typed_.empty() ? *options_.print : *options_.print + (options_.print->empty() ? "" : "\n\n") + clean_utf8(std::exchange(typed_, {})));
+    else if (!typed_.empty() && typed_.back() != '\n')
+        typed_ += '\n';
+}
+
+void Chat::hear_model()
+{
+    if (!model_)
+        return;
+    auto& bytes = model_->out.memory;
+    auto end = bytes.rfind('\n');
+    if (end != bytes.npos) {
+        auto lines = bytes.substr(0, end);
+        bytes.erase(0, end + 1);
+        heard_model_ = Clock::now();
+        for (auto line : split(lines, '\n'))
+            if (auto event = model_event(line); event && session_.asking())
+                happen(*event);
+    }
+    if (!model_)
+        return;
+    if (!session_.asking()) {
+        if (model_->exit) drop_model();
+        return;
+    }
+    auto fail = [&](std::string why) {
+        drop_model();
+        happen(ModelFailed{std::move(why), std::string(code::llm_failed)});
+    };
+    if (model_->exit)
+        fail("the model process ended unexpectedly (" + (model_->exit->signal ? "signal " + std::to_string(model_->exit->signal)
+                                                                            : "exit " + std::to_string(model_->exit->code)) + ")"
+             + (model_->err.empty() ? "" : ": " + std::string(trim(model_->err))));
+    else if (Clock::now() >= heard_model_ + model_silence)
+        fail("the model process was silent for 300 s");
+    else if (bytes.size() > max_model_line)
+        fail("the model process said a line of more than 64 MB");
+}
+
+void Chat::hear_tools()
+{
+    for (auto& finished : host_.take_finished()) {
+        mouth_.result(finished.call, finished.envelope, finished.duration);
+        for (auto& notice : finished.notices)
+            mouth_.notice(notice);
+        happen(ToolDone{finished.call.id, std::move(finished.envelope)});
+    }
+}
+
+void Chat::refresh()
+{
+    mouth_.say("Refreshing tools...\n");
+    refreshing_.emplace();
+    refreshing_->start(tool_places(world_, options_.trust));
+}
+
+void Chat::hear_registry()
+{
+    if (refreshing_ && refreshing_->settled() && !session_.busy()) {
+        auto fresh = std::move(*refreshing_);
+        refreshing_.reset();
+        if (fresh.state() == Registry::State::failed)
+            mouth_.warn("Refresh failed: " + fresh.failure());
+        else {
+            registry_ = std::move(fresh);
+            mouth_.say("Tools refreshed. " + std::to_string(registry_.tools().size()) + " tools available.\n");
+        }
+        prompted_ = false;
+    }
+    if (!registry_.settled())
+        return;
+    if (registry_.state() == Registry::State::failed && !std::exchange(told_failure_, true))
+        mouth_.warn("Some tools could not be looked for: " + registry_.failure());
+    if (waiting_message_ && !session_.busy()) {
+        session_.offer(offered_tools(registry_.tools(), options_.tools));
+        auto text = std::move(*waiting_message_);
+        waiting_message_.reset();
+        happen(UserSaid{std::move(text)});
+    }
+}
+
+void Chat::say_message(std::string text)
+{
+    if (!registry_.settled() && options_.format == Format::person)
+        mouth_.say("Loading tools…\n");
+    waiting_message_ = std::move(text);
+}
+
+// Takes the next line that was typed, once nothing else goes on.
+void Chat::obey_user()
+{
+    while (!options_.print && !leaving_ && idle() && !refreshing_) {
+        auto line = take_line(typed_);
+        if (!line)
+            return;
+        prompted_ = false;
+        auto text = trim(*line);
+        if (text.empty())
+            continue;
+        if (text.starts_with('/')) {
+            if (!registry_.settled()) {   // commands show the tools that there are
+                typed_ = *line + "\n" + typed_;
+                return;
+            }
+            run_command(*this, text);
+        } else {
+            say_message(clean_utf8(text));
+            hear_registry();
+        }
+    }
+}
+
+int chat(const ChatOptions& options, const World& world)
+{
+    int status = Chat(options, world).run();
+    end_what_is_left();
+    if (status > 128) {
+        // Ended as the signal would have ended us: whoever waits can tell.
+        sigset_t one;
+        sigemptyset(&one);
+        sigaddset(&one, status - 128);
+        std::signal(status - 128, SIG_DFL);
+        raise(status - 128);
+        sigprocmask(SIG_UNBLOCK, &one, nullptr);
+    }
+    return status;
+}
+
+}

@@ -1,0 +1,85 @@
+// Chat: the one loop. Bytes become events, the session turns events into effects, effects become
+// children or words. Nothing else in the program waits.
+#pragma once
+
+#include "agent/session.h"
+#include "host.h"
+#include "mouth.h"
+
+namespace ik {
+
+struct ChatOptions {
+    std::optional<std::string> print;      // -p: one answer, then the end
+    std::string message;                   // said first in a conversation
+    std::string provider, model, base_url; // empty: found out
+    std::optional<std::string> system;     // instead of our own
+    std::string thinking;
+    Format format = Format::person;
+    std::int64_t max_turns = 50;
+    bool trust = false;                    // run the tools of ./.ikigai
+    std::vector<std::string> tools;        // only these
+    std::optional<milliseconds> timeout;   // of the whole
+};
+
+// What the tools' host needs to know of the outside.
+struct World {
+    std::string self;                  // our executable
+    std::vector<Builtin> builtins;
+};
+
+Registry::Places tool_places(const World&, bool trust);
+
+// Exit status: 0 answered; 1 failed; 2 usage; 3 a limit was reached; 128 + N: of signal N.
+int chat(const ChatOptions&, const World&);
+
+class Chat {
+public:
+    Chat(const ChatOptions&, const World&);
+    int run();
+
+    // for commands
+    const Registry& registry() const { return registry_; }
+    Mouth& mouth() { return mouth_; }
+    void refresh();
+    void quit() { leaving_ = true; }
+
+private:
+    void happen(const Event&);
+    void perform(const Ask&);
+    void perform(const Run&);
+    void perform(const Cancel&);
+    void perform(const End&);
+
+    bool start_model();
+    void drop_model();
+    void hear_keyboard();
+    void hear_signals();
+    void hear_model();
+    void hear_tools();
+    void hear_registry();
+    void obey_user();
+    void say_message(std::string text);
+    void give_up(End end, int status);
+    bool idle() const;
+    bool ended() const;
+
+    ChatOptions options_;
+    World world_;
+    std::string id_;
+    Mouth mouth_;
+    Session session_;
+    Registry registry_;
+    std::optional<Registry> refreshing_;
+    Host host_;
+    std::optional<Child> model_;
+    Clock::time_point heard_model_{};     // when it last said something
+    Fd signals_;
+    std::optional<Clock::time_point> deadline_;
+    std::vector<Event> later_;            // events of our own making, for the next turn of the loop
+    std::string typed_;                   // of the keyboard, not yet a message
+    std::optional<std::string> waiting_message_;   // said before the tools were there
+    bool keyboard_open_ = true, prompted_ = false, leaving_ = false, hinted_ = false, told_failure_ = false;
+    int status_ = 0, signal_ = 0;
+};
+
+}

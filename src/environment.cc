@@ -1,0 +1,80 @@
+#include "environment.h"
+
+#include "base/process.h"
+#include "base/text.h"
+
+#include <algorithm>
+
+namespace ik {
+namespace {
+
+constexpr std::string_view secret_words[] = {"APIKEY", "SECRET", "TOKEN", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "PRIVATE_KEY"};
+constexpr std::string_view secret_ends[] = {"_KEY", "_PAT", "_PASS", "_PW", "_AUTH"};
+constexpr std::string_view secret_starts[] = {"sk-", "sk_live_", "ghp_", "gho_", "ghs_", "github_pat_", "glpat-", "xoxb-", "xoxp-", "AKIA", "AIza", "-----BEGIN "};
+
+struct Grant { std::string_view tool, variable; };
+constexpr Grant grants[] = {
+    {"web_search_brave", "BRAVE_API_KEY"},
+    {"web_search_google", "GOOGLE_SEARCH_API_KEY"},
+    {"web_search_google", "GOOGLE_SEARCH_ENGINE_ID"},
+};
+
+struct Setting { std::string_view name, value; };
+constexpr Setting quiet[] = {
+    {"NO_COLOR", "1"}, {"PAGER", "cat"}, {"GIT_PAGER", "cat"}, {"GIT_TERMINAL_PROMPT", "0"}, {"DEBIAN_FRONTEND", "noninteractive"},
+};
+
+std::string upper(std::string_view text)
+{
+    std::string out(text);
+    for (auto& c : out) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+    return out;
+}
+
+}
+
+bool looks_secret(std::string_view name, std::string_view value)
+{
+    auto big = upper(name);
+    return std::ranges::any_of(secret_words, [&](auto word) { return big.find(word) != big.npos; })
+        || std::ranges::any_of(secret_ends, [&](auto end) { return big.ends_with(end); })
+        || std::ranges::any_of(secret_starts, [&](auto start) { return value.starts_with(start); });
+}
+
+std::vector<std::string> without_secrets(const std::vector<std::string>& all, const std::vector<std::string_view>& granted)
+{
+    std::vector<std::string> out;
+    for (auto& entry : all) {
+        auto end = entry.find('=');
+        std::string_view name = std::string_view(entry).substr(0, end);
+        std::string_view value = end == entry.npos ? "" : std::string_view(entry).substr(end + 1);
+        if (std::ranges::find(granted, name) != granted.end() || !looks_secret(name, value))
+            out.push_back(entry);
+    }
+    return out;
+}
+
+void set_variable(std::vector<std::string>& env, std::string_view name, std::string_view value)
+{
+    auto start = std::string(name) + "=";
+    std::erase_if(env, [&](auto& entry) { return entry.starts_with(start); });
+    env.push_back(start + std::string(value));
+}
+
+std::vector<std::string> tool_environment(std::string_view tool, std::string_view session, const std::string& output)
+{
+    std::vector<std::string_view> granted;
+    for (auto& grant : grants)
+        if (grant.tool == tool)
+            granted.push_back(grant.variable);
+    auto env = without_secrets(environment(), granted);
+    for (auto& [name, value] : quiet)
+        set_variable(env, name, value);
+    set_variable(env, "IKIGAI_TOOL", tool);
+    set_variable(env, "IKIGAI_SESSION", session);
+    if (!output.empty())
+        set_variable(env, "IKIGAI_OUTPUT", output);
+    return env;
+}
+
+}

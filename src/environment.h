@@ -1,0 +1,22 @@
+// environment: what a child is told of our variables. Tools get no secrets.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ik {
+
+// Whether the variable looks like a secret, by its name or by its value.
+bool looks_secret(std::string_view name, std::string_view value);
+
+// Our variables without those that look like secrets, except the ones named in granted.
+std::vector<std::string> without_secrets(const std::vector<std::string>& environment, const std::vector<std::string_view>& granted = {});
+
+void set_variable(std::vector<std::string>& environment, std::string_view name, std::string_view value);
+
+// For a tool: no secrets, nothing that waits for a person or colours its output.
+// The web searches keep their own keys.
+std::vector<std::string> tool_environment(std::string_view tool, std::string_view session, const std::string& output);
+
+}

@@ -1,0 +1,47 @@
+// Mouth: how a conversation is said: as text, as one JSON object, as a stream of them, or to
+// a person, line by line. Computes bytes and writes them at once; decides nothing.
+#pragma once
+
+#include "agent/session.h"
+#include "agent/wire.h"
+
+namespace ik {
+
+enum class Format { person, text, json, stream_json };
+
+class Mouth {
+public:
+    Mouth(Format format, bool colour) : format_(format), colour_(colour) {}
+
+    void session(std::string_view id, std::string_view provider, std::string_view model);
+    void event(const Event&);
+    void call(const ToolCall&);
+    void result(const ToolCall&, const Json& envelope, milliseconds duration);
+    void notice(const Json& notice);           // of a tool, for the user
+    void end(const End&, const Session&, std::string_view id);
+
+    void say(std::string_view text);           // to the person: the answer of a command
+    void warn(std::string_view sentence);      // to the person; on stderr where the answer is on stdout
+    void prompt();
+
+    bool spoke() const { return spoke_; }      // text of the reply that runs was shown
+    bool lost() const { return lost_; }        // nobody hears us any more
+
+private:
+    bool to_person() const { return format_ == Format::person; }
+    void line(const Json& object);
+    void out(std::string_view bytes);
+    std::string tinted(int colour, std::string_view text) const;
+    void begin_block();
+
+    Format format_;
+    bool colour_;
+    bool spoke_ = false, lost_ = false;
+    bool in_line_ = false;   // the last byte to the person was no newline
+    std::string retried_;    // the error that an answer could not survive
+};
+
+// Text that cannot drive a terminal: control characters and whatever is not UTF-8 are made visible.
+std::string harmless(std::string_view text);
+
+}

@@ -1,0 +1,206 @@
+#include "supervise.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <dirent.h>
+#include <fcntl.h>
+#include <optional>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <time.h>
+#include <unistd.h>
+#include <vector>
+
+namespace ik {
+namespace {
+
+struct Entry { pid_t id, parent; char state; };
+
+// One line of /proc/ID/stat: "ID (name) STATE PARENT …"; the name may hold anything.
+std::optional<Entry> read_entry(const char* id)
+{
+    char path[64], text[512];
+    std::snprintf(path, sizeof path, "/proc/%s/stat", id);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return {};
+    auto size = read(fd, text, sizeof text - 1);
+    close(fd);
+    text[size > 0 ? size : 0] = 0;
+    char* after = nullptr;
+    for (char* c = text; *c; ++c)
+        if (*c == ')') after = c;
+    Entry entry{static_cast<pid_t>(std::atoi(id)), 0, 0};
+    if (!after || std::sscanf(after, ") %c %d", &entry.state, &entry.parent) != 2)
+        return {};
+    return entry;
+}
+
+// The living processes below this one.
+std::vector<pid_t> descendants()
+{
+    std::vector<Entry> all;
+    DIR* proc = opendir("/proc");
+    while (auto* file = proc ? readdir(proc) : nullptr)
+        if (file->d_name[0] >= '0' && file->d_name[0] <= '9')
+            if (auto entry = read_entry(file->d_name); entry && entry->state != 'Z' && entry->state != 'X')
+                all.push_back(*entry);
+    if (proc)
+        closedir(proc);
+    std::vector<pid_t> below{getpid()};
+    for (std::size_t i = 0; i < below.size(); ++i)
+        for (auto& entry : all)
+            if (entry.parent == below[i])
+                below.push_back(entry.id);
+    below.erase(below.begin());
+    return below;
+}
+
+void reap_all()
+{
+    while (waitpid(-1, nullptr, WNOHANG) > 0)
+        ;
+}
+
+void nap()
+{
+    timespec time{0, 10'000'000};
+    nanosleep(&time, nullptr);
+}
+
+long long now_ms()
+{
+    timespec time{};
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return time.tv_sec * 1000LL + time.tv_nsec / 1'000'000;
+}
+
+void signal_all(const std::vector<pid_t>& ids, int number)
+{
+    for (auto id : ids)
+        kill(id, number);
+}
+
+pid_t outer_id = 0;   // set once, before the split
+
+struct Terminal {
+    termios state{};
+    bool known = tcgetattr(0, &state) == 0;
+
+    void restore() const
+    {
+        if (!known)
+            return;
+        std::signal(SIGTTOU, SIG_IGN);   // also from the background
+        tcsetattr(0, TCSADRAIN, &state);
+    }
+};
+
+[[noreturn]] void end_like(int status)
+{
+    if (WIFSIGNALED(status)) {
+        std::signal(WTERMSIG(status), SIG_DFL);
+        sigset_t none;
+        sigemptyset(&none);
+        sigprocmask(SIG_SETMASK, &none, nullptr);
+        raise(WTERMSIG(status));
+        _exit(128 + WTERMSIG(status));
+    }
+    _exit(WEXITSTATUS(status));
+}
+
+// Our own stop follows the inner one's, so that the shell above sees it; fg wakes both.
+void stop_too(pid_t inner)
+{
+    raise(SIGSTOP);
+    kill(inner, SIGCONT);
+}
+
+[[noreturn]] void outer(pid_t inner, const sigset_t& all)
+{
+    Terminal terminal;
+    for (;;) {
+        siginfo_t info{};
+        int number = sigwaitinfo(&all, &info);
+        if (number < 0)
+            continue;
+        if (number != SIGCHLD) {
+            // What the terminal sent went to the whole group: the inner process has it already.
+            bool from_terminal = info.si_code == SI_KERNEL && number != SIGHUP;
+            if (!from_terminal)
+                kill(inner, number);
+            continue;
+        }
+        int status = 0;
+        bool ended = false;
+        for (pid_t id; (id = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0;)
+            if (id == inner && WIFSTOPPED(status))
+                stop_too(inner);
+            else if (id == inner && (ended = true))
+                break;
+        if (!ended)
+            continue;
+        end_descendants();
+        if (WIFSIGNALED(status))
+            terminal.restore();
+        end_like(status);
+    }
+}
+
+}
+
+void end_descendants()
+{
+    long long kill_at = 0;
+    for (;;) {
+        reap_all();
+        auto left = descendants();
+        if (left.empty())
+            return;
+        if (!kill_at) {
+            kill_at = now_ms() + 2000;
+            signal_all(left, SIGTERM);
+            signal_all(left, SIGCONT);
+        } else if (now_ms() >= kill_at + 8000)
+            return;   // what cannot be killed is not ours to kill: another user's, or stuck in the kernel
+        else if (now_ms() >= kill_at)
+            signal_all(left, SIGKILL);
+        nap();
+    }
+}
+
+void end_what_is_left()
+{
+    if (outer_id && getppid() != outer_id)
+        end_descendants();
+}
+
+void supervise()
+{
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    sigset_t all, before;
+    sigfillset(&all);
+    for (int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTTIN, SIGTTOU, SIGTSTP})
+        sigdelset(&all, number);
+    sigprocmask(SIG_BLOCK, &all, &before);
+
+    outer_id = getpid();
+    pid_t inner = fork();
+    if (inner < 0)
+        std::perror("ikigai: cannot start a process");
+    if (inner > 0)
+        outer(inner, all);
+    if (inner == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGTERM);
+        prctl(PR_SET_CHILD_SUBREAPER, 1);
+        if (getppid() != outer_id)
+            _exit(143);
+    }
+    sigprocmask(SIG_SETMASK, &before, nullptr);
+}
+
+}
