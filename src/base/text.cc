@@ -43,16 +43,17 @@ std::string clean_utf8(std::string_view bytes)
 {
     std::string out;
     out.reserve(bytes.size());
+    std::size_t clean = 0;   // bytes[clean, i) are copied as they are
     for (std::size_t i = 0; i < bytes.size();) {
         if (auto size = utf8_length(bytes.substr(i))) {
-            out.append(bytes, i, size);
             i += size;
-        } else {
-            out += "\uFFFD";
-            i += 1;
+            continue;
         }
+        out.append(bytes, clean, i - clean);
+        out += "\uFFFD";
+        clean = ++i;
     }
-    return out;
+    return out.append(bytes, clean);
 }
 
 std::string_view utf8_prefix(std::string_view text, std::size_t size)
