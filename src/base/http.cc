@@ -1,9 +1,7 @@
-#define CPPHTTPLIB_OPENSSL_SUPPORT
-#define CPPHTTPLIB_ZLIB_SUPPORT
-#define CPPHTTPLIB_USE_POLL
 #include "base/http.h"
 
 #include "base/fd.h"
+#include "base/httplib.h"
 #include "base/text.h"
 
 #include <algorithm>
@@ -12,7 +10,6 @@
 #include <cstring>
 #include <dirent.h>
 #include <fcntl.h>
-#include <httplib.h>
 #include <netdb.h>
 #include <nss.h>
 #include <openssl/err.h>
