@@ -8,6 +8,7 @@
 # make sanitize=1   build/sanitize/bin/ikigai: address and undefined behaviour, dynamic
 # make tool-NAME    the binary and one link
 # HTTPLIB=DIR       names a folder with httplib.h, instead of fetching it
+# CA_BUNDLE=FILE    certificates to build in, instead of this machine's
 
 PREFIX   = /usr/local
 CXX      = g++
@@ -21,6 +22,7 @@ STATIC   = -static
 BUILD    = build
 ROOT     = .
 HTTPLIB  = build/deps
+CA_BUNDLE = /etc/ssl/certs/ca-certificates.crt
 ifdef debug
   OPTIMIZE = -O0 -D_GLIBCXX_ASSERTIONS
   BUILD    = build/debug
@@ -34,7 +36,7 @@ ifdef sanitize
 endif
 
 sources := $(wildcard src/*.cc src/*/*.cc)
-objects := $(sources:src/%.cc=$(BUILD)/%.o)
+objects := $(sources:src/%.cc=$(BUILD)/%.o) $(BUILD)/base/bundle.o
 library := $(filter-out $(BUILD)/main.o,$(objects))
 tests   := $(patsubst tests/%.cc,$(BUILD)/tests/%.o,$(wildcard tests/*.cc tests/*/*.cc))
 applets := $(subst _,-,$(shell sed -n 's/^APPLET(\(.*\))/\1/p' src/applets/applets.def))
@@ -50,9 +52,13 @@ $(ROOT)/bin/ikigai: $(objects)
 	@mkdir -p $(@D)
 	make/link $(CXX) $(CXXFLAGS) $(LDFLAGS) $(objects) $(LDLIBS) -o $@
 
-$(objects): $(BUILD)/%.o: src/%.cc | $(deps)
+$(filter-out %/bundle.o,$(objects)): $(BUILD)/%.o: src/%.cc | $(deps)
 	@mkdir -p $(@D)
 	$(CXX) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -c $< -o $@
+
+$(BUILD)/base/bundle.o: src/base/bundle.S $(CA_BUNDLE)
+	@mkdir -p $(@D)
+	$(CXX) -DCA_BUNDLE='"$(CA_BUNDLE)"' -c $< -o $@
 
 build/deps/httplib.h:
 	make/deps build/deps

@@ -16,7 +16,13 @@ constexpr Family families[] = {
 };
 
 struct Default { std::string_view provider, model; };
-constexpr Default default_models[] = {{"openai-chat", "gpt-5-mini"}, {"offline", "offline"}};
+constexpr Default default_models[] = {
+    {"anthropic", "claude-sonnet-4-6"}, {"google", "gemini-2.5-flash"},      {"offline", "offline"},
+    {"openai-chat", "gpt-5-mini"},      {"openai-responses", "gpt-5-mini"},
+};
+
+// Where no model is named, the first of these that has a key or an address.
+constexpr std::string_view preferred[] = {"openai", "anthropic", "google"};
 
 std::string by_model(std::string_view model)
 {
@@ -26,17 +32,16 @@ std::string by_model(std::string_view model)
     return "";
 }
 
-// The first provider whose key or address is set.
+bool set_up(const providers::Provider& row)
+{
+    auto set = [](std::string_view name) { return !name.empty() && !variable(std::string(name).c_str()).empty(); };
+    return set(row.base_url_variable) || std::ranges::any_of(row.key_variables, set);
+}
+
 std::string by_environment()
 {
-    for (auto& row : providers::all()) {
-        if (!row.base_url_variable.empty() && !variable(std::string(row.base_url_variable).c_str()).empty())
-            return std::string(row.name);
-        for (auto name : row.key_variables)
-            if (!variable(std::string(name).c_str()).empty())
-                return std::string(row.name);
-    }
-    return "";
+    auto found = std::ranges::find_if(preferred, [](auto name) { return set_up(*providers::find(name)); });
+    return found == std::end(preferred) ? "" : std::string(*found);
 }
 
 }
@@ -52,9 +57,10 @@ Result<ProviderChoice> choose_provider(std::string_view provider, std::string_vi
     if (name.empty()) name = by_model(model);
     if (name.empty()) name = base_url.empty() ? by_environment() : "openai";
     if (name.empty())
-        return Error{code::usage, "No provider: set OPENAI_API_KEY (or OPENAI_BASE_URL for a local server), or use --provider offline"};
+        return Error{code::usage, "No provider: set OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY (or OPENAI_BASE_URL for a local server), or use --provider offline"};
 
-    auto* row = providers::find(name, base_url);
+    auto address = base_url.empty() ? variable("OPENAI_BASE_URL") : std::string(base_url);   // it decides for openai only
+    auto* row = providers::find(name, address);
     if (!row) {
         auto names = providers::names();
         return Error{code::usage, "Unknown provider: " + name + "." + did_you_mean(name, names)};

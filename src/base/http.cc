@@ -1,15 +1,13 @@
 #include "base/http.h"
 
+#include "base/certificates.h"
 #include "base/fd.h"
 #include "base/httplib.h"
 #include "base/text.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cerrno>
 #include <cstring>
-#include <dirent.h>
-#include <fcntl.h>
 #include <netdb.h>
 #include <nss.h>
 #include <openssl/err.h>
@@ -35,43 +33,6 @@ void set_up_names()
         return true;
     }();
     static_cast<void>(once);
-}
-
-// A folder whose certificates are found by their hash: only the one that is needed is read.
-bool hashed(const char* folder)
-{
-    auto* dir = opendir(folder);
-    if (!dir)
-        return false;
-    bool found = false;
-    while (auto* entry = readdir(dir)) {
-        std::string_view name = entry->d_name;
-        found = name.size() > 9 && name[8] == '.' && std::ranges::all_of(name.substr(0, 8), [](unsigned char c) { return std::isxdigit(c); });
-        if (found)
-            break;
-    }
-    closedir(dir);
-    return found;
-}
-
-struct Certificates { std::string file, folder; };
-
-Certificates certificates()
-{
-    if (auto* file = std::getenv("SSL_CERT_FILE"); file && *file) return {file, {}};
-    if (auto* folder = std::getenv("SSL_CERT_DIR"); folder && *folder) return {{}, folder};
-    for (auto* folder : {"/etc/ssl/certs", "/etc/pki/ca-trust/extracted/pem/directory-hash"})
-        if (hashed(folder))
-            return {{}, folder};
-    for (auto* file : {"/etc/ssl/certs/ca-certificates.crt",                  // Debian, Arch
-                       "/etc/pki/tls/certs/ca-bundle.crt",                    // Red Hat
-                       "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
-                       "/etc/ssl/ca-bundle.pem",                              // SUSE
-                       "/var/lib/ca-certificates/ca-bundle.pem",
-                       "/etc/ssl/cert.pem"})                                  // Alpine
-        if (access(file, R_OK) == 0)
-            return {file, {}};
-    return {};
 }
 
 std::string seconds(milliseconds time)
@@ -137,14 +98,23 @@ struct Http::Connection {
     Clock::time_point heard = {};       // when the last byte came
 
     void set_up();
+    void set_up_tls();
     httplib::Error perform(const HttpRequest&, Sink, HttpAnswer&);
     Error why(httplib::Error);
 };
 
+void Http::Connection::set_up_tls()
+{
+    SSL_CTX_set_min_proto_version(client.ssl_context(), TLS1_2_VERSION);
+    if (auto trusted = certificates(); trusted != Certificates())
+        return client.set_ca_cert_path(trusted.file, trusted.folder);
+    auto bundle = built_in_certificates();
+    client.load_ca_cert_store(bundle.data(), bundle.size());
+}
+
 void Http::Connection::set_up()
 {
-    auto certs = certificates();
-    client.set_ca_cert_path(certs.file, certs.folder);
+    if (url.scheme == "https") set_up_tls();
     client.set_keep_alive(true);
     client.set_tcp_nodelay(true);   // head and body are two writes
     client.set_url_encode(false);

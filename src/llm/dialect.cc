@@ -2,6 +2,8 @@
 
 #include "base/text.h"
 
+#include <algorithm>
+#include <charconv>
 #include <sys/random.h>
 
 namespace ik::providers {
@@ -37,6 +39,19 @@ std::string with_detail(std::string message, const Json& error)
     auto inner = parse_json(*text);
     auto said = inner ? complaint_in(*inner, 0) : std::nullopt;
     return message + ": " + (said ? said->message : std::string(utf8_prefix(*text, 300)));
+}
+
+// Google's RetryInfo, "34.5s", and the reason that its ErrorInfo names.
+void read_details(const Json& error, Complaint& complaint)
+{
+    for (auto& detail : list_at(error, "details")) {
+        if (auto reason = detail.text("reason"); !reason.empty())
+            complaint.type = reason;
+        double seconds = 0;
+        auto delay = detail.text("retryDelay");
+        if (std::from_chars(delay.data(), delay.data() + delay.size(), seconds).ec == std::errc() && seconds >= 0 && seconds < 1e6)
+            complaint.after = std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
+    }
 }
 
 // The words of an HTML page's title, or the first of the text.
@@ -85,6 +100,60 @@ Json call_arguments(const std::string& text)
     return value && value->as<Json::Object>() ? std::move(*value) : Json(text);
 }
 
+std::string written_arguments(const Json& call)
+{
+    auto* arguments = call.find("arguments");
+    if (!arguments) return "{}";
+    auto* text = arguments->as<std::string>();
+    return text ? *text : arguments->dump();
+}
+
+Json input_of(const Json& call)
+{
+    auto* arguments = call.find("arguments");
+    if (arguments && arguments->as<Json::Object>())
+        return *arguments;
+    if (!arguments || arguments->null())
+        return Json::Object();
+    return object({{"arguments", *arguments}});   // what was no object when it came
+}
+
+Json parameters_of(const Json& tool)
+{
+    auto* parameters = tool.find("parameters");
+    if (parameters && parameters->as<Json::Object>())
+        return *parameters;
+    return object({{"type", "object"}, {"properties", Json::Object()}});
+}
+
+std::string_view neutral_reason(std::span<const Reason> reasons, std::string_view raw, std::string_view otherwise)
+{
+    auto row = std::ranges::find(reasons, raw, &Reason::raw);
+    return row == reasons.end() ? otherwise : row->neutral;
+}
+
+const std::string* string_at(const Json& value, std::string_view name)
+{
+    auto* member = value.find(name);
+    return member ? member->as<std::string>() : nullptr;
+}
+
+const Json::Array& list_at(const Json& value, std::string_view name)
+{
+    static const Json::Array none;
+    auto* member = value.find(name);
+    auto* list = member ? member->as<Json::Array>() : nullptr;
+    return list ? *list : none;
+}
+
+void append_text(Json& to, std::string_view name, const std::string& text)
+{
+    if (auto* member = to.find(name); member && member->as<std::string>())
+        *member->as<std::string>() += text;
+    else
+        to.set(name, text);
+}
+
 std::string made_id()
 {
     constexpr char hex[] = "0123456789abcdef";
@@ -105,6 +174,18 @@ std::int64_t number_at(const Json* from, std::initializer_list<std::string_view>
     return 0;
 }
 
+Complaint broken_off() { return {.message = "The stream broke off before the answer was complete"}; }
+
+Complaint not_json(std::string_view data)
+{
+    return {.status = 502, .message = "The service sent a piece that is not JSON: " + std::string(utf8_prefix(data, 100))};
+}
+
+HttpRequest stream_request(std::string path, const Json& body)
+{
+    return {.path = std::move(path), .headers = {{"Content-Type", "application/json"}, {"Accept", "text/event-stream"}}, .body = body.dump()};
+}
+
 std::optional<Complaint> complaint_in(const Json& value, int status)
 {
     if (auto* list = value.as<Json::Array>(); list && !list->empty())
@@ -116,9 +197,12 @@ std::optional<Complaint> complaint_in(const Json& value, int status)
         return Complaint{.status = status_in(value, status), .message = *text, .type = word_at(value, "code")};
     auto message = word_at(*error, "message");
     auto type = word_at(*error, "code");
-    if (type.empty() || type.find_first_not_of("0123456789") == type.npos)
-        type = word_at(*error, "type");
-    return Complaint{.status = status_in(*error, status), .message = with_detail(message.empty() ? error->dump() : message, *error), .type = type};
+    for (auto name : {"type", "status"})
+        if (type.empty() || type.find_first_not_of("0123456789") == type.npos)
+            type = word_at(*error, name);
+    Complaint complaint{.status = status_in(*error, status), .message = with_detail(message.empty() ? error->dump() : message, *error), .type = type};
+    read_details(*error, complaint);
+    return complaint;
 }
 
 Complaint complaint_in_body(std::string_view body, int status)

@@ -6,7 +6,9 @@
 #include "base/json.h"
 #include "llm/sse.h"
 
+#include <chrono>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace ik::providers {
@@ -25,6 +27,7 @@ struct Complaint {
     std::string message;
     std::string type = {};       // its code or type, a word like rate_limit_exceeded
     std::string raw_stop = {};   // when it had already said why it stopped
+    std::optional<std::chrono::milliseconds> after = {};   // it asks to wait that long
 };
 
 // What one event of the stream adds.
@@ -46,11 +49,36 @@ Json done_line(std::string_view reason, std::string raw_stop, Json raw_usage);
 // itself when it is no JSON object, so that the check against the schema refuses it in words.
 Json call_arguments(const std::string& text);
 
+// The arguments of a call in the history: an object for those who want one, text for the others.
+Json input_of(const Json& call);
+std::string written_arguments(const Json& call);
+
+// The parameters of a tool; an object without members when it names none.
+Json parameters_of(const Json& tool);
+
+// Why a model stopped: the service's word and ours.
+struct Reason { std::string_view raw, neutral; };
+std::string_view neutral_reason(std::span<const Reason>, std::string_view raw, std::string_view otherwise);
+
+// Members that may be missing: null, an empty list.
+const std::string* string_at(const Json& value, std::string_view name);
+const Json::Array& list_at(const Json& value, std::string_view name);
+
+// Appends to the string member called name.
+void append_text(Json& to, std::string_view name, const std::string& text);
+
 // An id for a call whose service gave none: random, so the same never comes twice.
 std::string made_id();
 
 // The number at path of members; 0 when there is none.
 std::int64_t number_at(const Json* from, std::initializer_list<std::string_view> path);
+
+// A stream that ended before its closing event, and a piece of one that cannot be read.
+Complaint broken_off();
+Complaint not_json(std::string_view data);
+
+// POST, JSON there and events back.
+HttpRequest stream_request(std::string path, const Json& body);
 
 // {"error":{"message","type","code"}} and the other shapes that services use; nothing when value holds no error.
 std::optional<Complaint> complaint_in(const Json& value, int status);

@@ -61,10 +61,19 @@ int status_of(const Complaint& complaint)
 
 bool contains(std::string_view text, std::string_view part) { return lower(text).find(part) != std::string::npos; }
 
+// How services say that a conversation does not fit.
+constexpr std::string_view too_long_words[] = {"context length", "context window", "context size", "context limit", "too many tokens", "prompt is too long", "exceeds the maximum number of tokens"};
+
 bool too_long(const Complaint& c)
 {
-    return contains(c.type, "context_length") || contains(c.message, "context length") || contains(c.message, "context window") ||
-           contains(c.message, "context size") || contains(c.message, "too many tokens") || contains(c.message, "prompt is too long");
+    return contains(c.type, "context_length") || std::ranges::any_of(too_long_words, [&](auto part) { return contains(c.message, part); });
+}
+
+// Google refuses a key with HTTP 400.
+int status_that_counts(const Complaint& complaint)
+{
+    int status = status_of(complaint);
+    return status == 400 && contains(complaint.type, "api_key_invalid") ? 401 : status;
 }
 
 std::string advice(const Complaint& complaint, const Rule& rule, const Asked& asked, const Headers& headers)
@@ -112,16 +121,17 @@ Json Failure::line() const
 
 Failure failure_of(const Complaint& complaint, const Asked& asked, const Headers& headers, bool mid_stream)
 {
-    int status = status_of(complaint);
+    int status = status_that_counts(complaint);
     auto rule = status ? rule_for(status) : Rule{0, code::api_error, true, ""};
     auto said = complaint.message;
     if (said.empty())
         said = "The service answered without a word";
     auto help = advice(complaint, rule, asked, headers);
     while (said.ends_with('.')) said.pop_back();
-    Failure failure{.code = rule.code, .message = said + where(asked, mid_stream ? 0 : complaint.status) + (help.empty() ? "" : ". " + help), .status = status};
+    Failure failure{.code = rule.code, .message = said + where(asked, mid_stream ? 0 : complaint.status) + (help.empty() ? "" : ". " + help), .status = complaint.status ? complaint.status : status};
     failure.retry = rule.retry && !too_long(complaint) && !contains(complaint.type, "insufficient_quota");
     failure.after = retry_after(headers, std::chrono::system_clock::now());
+    if (!failure.after) failure.after = complaint.after;
     failure.raw_stop = complaint.raw_stop;
     return failure;
 }

@@ -105,7 +105,7 @@ Complaint no_stream(const HttpAnswer& answer, std::string_view body, const Endpo
     if (auto complaint = value ? complaint_in(*value, 0) : std::nullopt)
         return *complaint;
     if (kind.starts_with("text/event-stream") || (kind.empty() && body.empty()))
-        return {.message = "The stream broke off before the answer was complete"};
+        return broken_off();
     return {.message = "The address " + endpoint.base_url + " did not answer with a stream" + (kind.empty() ? "" : " but with " + std::string(kind)) +
                        ": is it the right one (--base-url)?",
             .type = "invalid_answer"};
@@ -167,7 +167,7 @@ Result<Llm::Target> Llm::target_of(const Json& ask)
     auto setup = setup_;
     if (name.empty())
         name = setup && !setup->provider.empty() ? setup->provider : "openai";
-    auto* row = find(name, setup ? setup->base_url : "");
+    auto* row = find(name, setup ? setup->base_url : variable("OPENAI_BASE_URL"));   // the address decides for openai only
     if (!row)
         return Error{code::usage, "Unknown provider: " + name + "." + did_you_mean(name, names())};
     if (setup && !setup->provider.empty() && find(setup->provider, setup->base_url) != row)
@@ -298,11 +298,14 @@ std::string Llm::near_models(Http& http, const Target& target)
     auto answer = http.send({.method = "GET", .path = target.url.path + std::string(target.row->models_path), .headers = request.headers},
                             [&](std::string_view bytes) { body += bytes; return body.size() < (4u << 20); });
     auto list = answer && answer->ok() ? parse_json(clean_utf8(body)) : Result<Json>(Json());
-    auto* data = list ? list->find("data") : nullptr;
     std::vector<std::string> models;
-    if (data && data->as<Json::Array>())
-        for (auto& model : *data->as<Json::Array>())
-            models.emplace_back(model.text("id"));
+    if (list) {
+        for (auto& model : list_at(*list, "data")) models.emplace_back(model.text("id"));
+        for (auto& model : list_at(*list, "models")) {   // Google's: "models/NAME"
+            auto name = model.text("name");
+            models.emplace_back(name.substr(name.find('/') + 1));
+        }
+    }
     return did_you_mean(target.model, models);
 }
 

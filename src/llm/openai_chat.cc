@@ -1,6 +1,7 @@
 #include "llm/openai_chat.h"
 
 #include "base/text.h"
+#include "llm/models.h"
 #include "llm/strict.h"
 
 #include <algorithm>
@@ -10,39 +11,10 @@ namespace {
 
 constexpr std::string_view dialect = "openai-chat";
 
-struct Reason { std::string_view raw, neutral; };
 constexpr Reason reasons[] = {
     {"stop", "end_turn"},      {"tool_calls", "tool_use"},       {"function_call", "tool_use"},
     {"length", "max_tokens"},  {"content_filter", "refusal"},
 };
-
-std::string_view neutral_reason(std::string_view raw)
-{
-    auto* row = std::ranges::find(reasons, raw, &Reason::raw);
-    return row == std::end(reasons) ? "end_turn" : row->neutral;
-}
-
-const std::string* string_at(const Json& value, std::string_view name)
-{
-    auto* member = value.find(name);
-    return member ? member->as<std::string>() : nullptr;
-}
-
-const Json::Array& list_at(const Json& value, std::string_view name)
-{
-    static const Json::Array none;
-    auto* member = value.find(name);
-    auto* list = member ? member->as<Json::Array>() : nullptr;
-    return list ? *list : none;
-}
-
-void append_text(Json& to, std::string_view name, const std::string& text)
-{
-    if (auto* member = to.find(name); member && member->as<std::string>())
-        *member->as<std::string>() += text;
-    else
-        to.set(name, text);
-}
 
 // The pieces of one reasoning detail: its texts grow, everything else is replaced.
 void merge_detail(Json& into, const Json& piece)
@@ -80,7 +52,7 @@ Decoded OpenAiChat::on(const sse::Event& event)
         return end();
     auto chunk = parse_json(data);
     if (!chunk) {
-        out.complaint = {.status = 502, .message = "The service sent a piece that is not JSON: " + std::string(utf8_prefix(data, 100))};
+        out.complaint = not_json(data);
         return out;
     }
     if (auto* usage = chunk->find("usage"); usage && usage->as<Json::Object>())
@@ -198,7 +170,7 @@ Decoded OpenAiChat::end()
     if (done_)
         return {};
     if (raw_stop_.empty())
-        return {.complaint = Complaint{.status = 0, .message = "The stream broke off before the answer was complete"}};
+        return {.complaint = broken_off()};
     return finish();
 }
 
@@ -209,7 +181,7 @@ Decoded OpenAiChat::finish()
     if (!opaque_.as<Json::Object>()->empty())
         out.lines.push_back(opaque_line(dialect, std::exchange(opaque_, Json::Object())));
 
-    auto reason = refused_ ? "refusal" : neutral_reason(raw_stop_);
+    auto reason = refused_ ? "refusal" : neutral_reason(reasons, raw_stop_, "end_turn");
     bool cut = reason == "max_tokens" || reason == "refusal";
     bool called = false;
     for (auto& call : calls_) {
@@ -241,15 +213,7 @@ bool at_openai(const Endpoint& endpoint)
 }
 
 // The models that think take their limit under another name, and only there.
-bool thinks(std::string_view model) { return model.starts_with("o1") || model.starts_with("o3") || model.starts_with("o4") || model.starts_with("gpt-5"); }
-
-std::string written_arguments(const Json& call)
-{
-    auto* arguments = call.find("arguments");
-    if (!arguments) return "{}";
-    auto* text = arguments->as<std::string>();
-    return text ? *text : arguments->dump();
-}
+bool thinks(std::string_view model) { return model_named(model).thinking == Thinking::effort; }
 
 Json assistant_message(const Json& message, bool openai)
 {
@@ -292,18 +256,10 @@ Json::Array messages(const Json& ask, bool openai)
     return out;
 }
 
-Json plain_parameters(const Json& tool)
-{
-    auto* parameters = tool.find("parameters");
-    if (parameters && parameters->as<Json::Object>())
-        return *parameters;
-    return object({{"type", "object"}, {"properties", Json::Object()}});
-}
-
 Json function(const Json& tool, bool openai)
 {
     auto out = object({{"name", tool.text("name")}, {"description", tool.text("description")}});
-    auto parameters = plain_parameters(tool);
+    auto parameters = parameters_of(tool);
     if (!openai)
         out.set("parameters", std::move(parameters));
     else if (auto strict = strict_schema(parameters)) {
@@ -337,7 +293,7 @@ HttpRequest openai_chat_request(const Json& ask, const Endpoint& endpoint)
     body.set("stream", true);
     body.set("stream_options", object({{"include_usage", true}}));
 
-    HttpRequest out{.path = "/chat/completions", .headers = {{"Content-Type", "application/json"}, {"Accept", "text/event-stream"}}, .body = body.dump()};
+    auto out = stream_request("/chat/completions", body);
     if (!endpoint.key.empty())
         out.headers.push_back({"Authorization", "Bearer " + endpoint.key});
     return out;

@@ -7,6 +7,8 @@
 namespace ik::providers {
 namespace {
 
+constexpr std::string_view anthropic_keys[] = {"ANTHROPIC_API_KEY"};
+constexpr std::string_view google_keys[] = {"GEMINI_API_KEY", "GOOGLE_API_KEY"};
 constexpr std::string_view openai_keys[] = {"OPENAI_API_KEY"};
 constexpr std::span<const std::string_view> no_keys;
 
@@ -19,14 +21,21 @@ constexpr Provider table[] = {
 #undef PROVIDER
 };
 
+// Everybody but OpenAI itself speaks its older dialect, and some the newer one too.
+std::string_view openai_at(std::string_view base_url)
+{
+    auto url = parse_url(base_url);
+    return base_url.empty() || (url && url->host == "api.openai.com") ? "openai-responses" : "openai-chat";
+}
+
 }
 
 std::span<const Provider> all() { return table; }
 
-const Provider* find(std::string_view name, std::string_view)
+const Provider* find(std::string_view name, std::string_view base_url)
 {
     if (name == "openai")
-        name = "openai-chat";
+        name = openai_at(base_url);
     auto* row = std::ranges::find(table, name, &Provider::name);
     return row == std::end(table) ? nullptr : row;
 }

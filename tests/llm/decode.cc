@@ -127,4 +127,48 @@ void check_recordings(std::string_view provider)
     CHECK(found > 0);
 }
 
+Json::Array answered(std::string_view said, const Decoding& decoding, const Json& envelope)
+{
+    Json::Array parts, answers;
+    auto grow = [&](const char* member, std::string_view text) {
+        auto* last = parts.empty() ? nullptr : parts.back().find(member);
+        if (last) *last->as<std::string>() += text;
+        else parts.push_back(object({{member, text}}));
+    };
+    for (auto& line : decoding.lines) {
+        auto type = line.text("type");
+        if (type == "text" || type == "thinking") grow(type == "text" ? "text" : "thinking", line.text("text"));
+        if (type == "opaque") parts.push_back(object({{"opaque", *line.find("data")}, {"provider", line.text("provider")}}));
+        if (type != "tool_call") continue;
+        parts.push_back(object({{"call", object({{"id", line.text("id")}, {"name", line.text("name")}, {"arguments", *line.find("arguments")}})}}));
+        answers.push_back(object({{"role", "tool"}, {"id", line.text("id")}, {"name", line.text("name")}, {"envelope", envelope}}));
+    }
+    Json::Array out{object({{"role", "user"}, {"text", said}}), object({{"role", "assistant"}, {"parts", std::move(parts)}})};
+    out.insert(out.end(), answers.begin(), answers.end());
+    return out;
+}
+
+Json body_of(std::string_view provider, const Json& ask)
+{
+    auto* row = providers::find(provider);
+    auto value = parse_json(row->request(ask, {.base_url = std::string(row->base_url), .key = "k", .key_source = "K"}).body);
+    return value ? *value : Json();
+}
+
+std::optional<std::string> recorded_stream(std::string_view provider, const std::string& name)
+{
+    auto path = fs::path(recordings()) / provider / (name + ".sse");
+    if (recordings().empty() || !fs::exists(path)) {
+        skip("no recordings of real services here (RECORDINGS names their folder)");
+        return {};
+    }
+    return file(path);
+}
+
+Json recorded_request(std::string_view provider, const std::string& name)
+{
+    auto value = parse_json(file(fs::path(recordings()) / provider / (name + ".request.json")));
+    return value ? *value : Json();
+}
+
 }

@@ -25,4 +25,15 @@ inline constexpr std::size_t read_sizes[] = {1, 7, 1371, 0};
 // at all read sizes and with both line ends.
 void check_recordings(std::string_view provider);
 
+// The messages of a conversation: what the user said, what the decoding says the model answered, and an
+// envelope for each of its calls, in the form that `ikigai llm` takes.
+Json::Array answered(std::string_view said, const Decoding&, const Json& envelope);
+
+// The body of the row's request.
+Json body_of(std::string_view provider, const Json& ask);
+
+// A recording's stream, and a request that was recorded; nothing where there are no recordings.
+std::optional<std::string> recorded_stream(std::string_view provider, const std::string& name);
+Json recorded_request(std::string_view provider, const std::string& name);
+
 }

@@ -36,6 +36,32 @@ TEST_CASE("failures: the shapes of a body")
     CHECK(of(500, "bytes \xFF").message.starts_with("bytes \uFFFD ("));
 }
 
+TEST_CASE("failures: what Google says in details")
+{
+    auto key = of(400, R"({"error":{"code":400,"message":"API key not valid. Please pass a valid API key.","status":"INVALID_ARGUMENT","details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"API_KEY_INVALID"}]}})");
+    CHECK(key.code == code::auth_invalid);
+    CHECK(key.status == 400);
+    CHECK(key.message == "API key not valid. Please pass a valid API key (HTTP 400, openai-chat, m). The key came from OPENAI_API_KEY: check it.");
+    CHECK(!key.retry);
+    auto slow = of(429, R"([{"error":{"code":429,"message":"Quota exceeded","status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"34.5s"}]}}])");
+    CHECK(slow.after == milliseconds(34'500));
+    CHECK(slow.retry);
+    CHECK(!of(429, R"({"error":{"message":"x","details":[{"retryDelay":"soon"},{"retryDelay":"-1s"},{"retryDelay":5},7]}})").after);
+    auto headed = failure_of(complaint_in_body(R"({"error":{"message":"x","details":[{"retryDelay":"9s"}]}})", 429), asked, {{"Retry-After", "2"}}, false);
+    CHECK(headed.after == milliseconds(2000));
+}
+
+TEST_CASE("failures: a conversation that is too long, in everybody's words")
+{
+    for (auto* words : {"prompt is too long: 210000 tokens > 200000 maximum", "input length and `max_tokens` exceed context limit: 190000 + 32000 > 200000",
+                        "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).", "Your input exceeds the context window of this model."}) {
+        auto failure = of(400, object({{"error", object({{"message", words}})}}).dump());
+        INFO(failure.message);
+        CHECK(failure.message.find("/compact") != std::string::npos);
+        CHECK(!failure.retry);
+    }
+}
+
 TEST_CASE("failures: what is tried again")
 {
     for (int status : {408, 409, 429, 500, 502, 503, 504, 529}) CHECK(of(status, "x").retry);

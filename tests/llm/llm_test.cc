@@ -247,6 +247,14 @@ TEST_CASE("llm: nobody there")
     CHECK(unknown.out.find("no-such-host.invalid: the name cannot be resolved") != std::string::npos);
 }
 
+TEST_CASE("llm: an IPv6 address")
+{
+    ModelServer server({stream_of({text("Hi")})}, ModelServer::v6);
+    if (!server.port())
+        return skip("the loopback has no IPv6 address here");
+    CHECK(llm(setup(server) + ask("x")).text() == "Hi");
+}
+
 TEST_CASE("llm: a plain server where TLS is expected")
 {
     ModelServer server({{.raw = "hello"}});

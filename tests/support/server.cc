@@ -40,6 +40,19 @@ bool send_all(int fd, std::string_view bytes)
     return true;
 }
 
+// The same on ::1; the port stays 0 where there is no such address.
+Fd bound_v6(int& port)
+{
+    Fd fd(socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_in6 address{};
+    address.sin6_family = AF_INET6;
+    address.sin6_addr = in6addr_loopback;
+    socklen_t size = sizeof address;
+    if (fd && bind(fd.get(), reinterpret_cast<sockaddr*>(&address), size) == 0 && getsockname(fd.get(), reinterpret_cast<sockaddr*>(&address), &size) == 0)
+        port = ntohs(address.sin6_port);
+    return fd;
+}
+
 // Waits for fd; false when the end comes first.
 bool readable(int fd, const Fd& stop)
 {
@@ -115,9 +128,9 @@ std::string Request::header(std::string_view name) const
     return {};
 }
 
-ModelServer::ModelServer(std::vector<Reply> replies) : stop_(*make_pipe()), replies_(std::move(replies))
+ModelServer::ModelServer(std::vector<Reply> replies, Family family) : stop_(*make_pipe()), family_(family), replies_(std::move(replies))
 {
-    listener_ = bound(port_);
+    listener_ = family == v4 ? bound(port_) : bound_v6(port_);
     listen(listener_.get(), 64);
     threads_.emplace_back([this] { accept_all(); });
 }
@@ -225,6 +238,66 @@ void ModelServer::go_on()
         ++passes_;
     }
     changed_.notify_all();
+}
+
+TunnelProxy::TunnelProxy(int to) : to_(to), stop_(*make_pipe())
+{
+    listener_ = bound(port_);
+    listen(listener_.get(), 8);
+    thread_ = std::thread([this] { serve(); });
+}
+
+TunnelProxy::~TunnelProxy()
+{
+    stop_.write.reset();
+    thread_.join();
+}
+
+std::vector<std::string> TunnelProxy::heads() const
+{
+    std::lock_guard lock(mutex_);
+    return heads_;
+}
+
+// One tunnel after the other.
+void TunnelProxy::serve()
+{
+    while (readable(listener_.get(), stop_.read)) {
+        Fd client(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+        if (client) tunnel(client.get());
+    }
+}
+
+void TunnelProxy::tunnel(int client)
+{
+    std::string head;
+    char bytes[16384];
+    while (head.find("\r\n\r\n") == head.npos) {
+        auto n = readable(client, stop_.read) ? recv(client, bytes, sizeof bytes, 0) : 0;
+        if (n <= 0) return;
+        head.append(bytes, static_cast<std::size_t>(n));
+    }
+    {
+        std::lock_guard lock(mutex_);
+        heads_.push_back(head);
+    }
+    Fd server(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address.sin_port = htons(static_cast<std::uint16_t>(to_));
+    if (connect(server.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 || !send_all(client, "HTTP/1.1 200 Connection established\r\n\r\n"))
+        return;
+    for (;;) {
+        pollfd set[] = {{client, POLLIN, 0}, {server.get(), POLLIN, 0}, {stop_.read.get(), POLLIN, 0}};
+        if (poll(set, 3, -1) < 0) continue;
+        if (set[2].revents) return;
+        for (int from : {0, 1}) {
+            if (!set[from].revents) continue;
+            auto n = recv(set[from].fd, bytes, sizeof bytes, 0);
+            if (n <= 0 || !send_all(set[1 - from].fd, {bytes, static_cast<std::size_t>(n)})) return;
+        }
+    }
 }
 
 int closed_port()

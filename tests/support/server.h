@@ -50,12 +50,13 @@ struct Request {
 
 class ModelServer {
 public:
-    explicit ModelServer(std::vector<Reply> replies);
+    enum Family { v4, v6 };
+    explicit ModelServer(std::vector<Reply> replies, Family family = v4);
     ModelServer(const ModelServer&) = delete;
     ~ModelServer();
 
     int port() const { return port_; }
-    std::string base_url() const { return "http://127.0.0.1:" + std::to_string(port_) + "/v1"; }
+    std::string base_url() const { return (family_ == v4 ? "http://127.0.0.1:" : "http://[::1]:") + std::to_string(port_) + "/v1"; }
 
     std::vector<Request> requests() const;
     bool asked(std::size_t times) const;     // waits until that many requests have come; false after 10 s
@@ -71,7 +72,8 @@ private:
 
     Fd listener_;
     Pipe stop_;                              // closed: everything ends
-    int port_ = 0;
+    Family family_;
+    int port_ = 0;                           // 0: the loopback has no such addresses here
     std::atomic<int> opened_ = 0;
     mutable std::mutex mutex_;
     mutable std::condition_variable changed_;
@@ -80,6 +82,28 @@ private:
     std::vector<std::thread> threads_;
     int passes_ = 0;
     bool stopping_ = false;
+};
+
+// A proxy on the loopback that opens a tunnel to one port of it, whatever host it is asked for.
+class TunnelProxy {
+public:
+    explicit TunnelProxy(int to);
+    TunnelProxy(const TunnelProxy&) = delete;
+    ~TunnelProxy();
+
+    int port() const { return port_; }
+    std::vector<std::string> heads() const;   // what it was asked, up to the empty line
+
+private:
+    void serve();
+    void tunnel(int client);
+
+    int to_, port_ = 0;
+    Fd listener_;
+    Pipe stop_;
+    mutable std::mutex mutex_;
+    std::vector<std::string> heads_;
+    std::thread thread_;
 };
 
 // A port of the loopback where nobody listens.

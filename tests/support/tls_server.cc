@@ -57,18 +57,26 @@ struct TlsServer::Listening {
     std::atomic<int> requests = 0;
     std::mutex mutex;
     std::set<int> peers;   // a port of the other side each
+    std::vector<httplib::Headers> headers;
     std::thread thread = {};
 };
 
-TlsServer::TlsServer(const std::string& name, const std::string& certificate_file, const std::string& answer)
+TlsServer::TlsServer(const std::string& name, const std::string& certificate_file, const std::string& answer, int newest)
     : listening_(std::make_unique<Listening>(name))
 {
     auto& l = *listening_;
     save(l.certificate.get(), certificate_file);
+    if (newest) {
+        auto* context = l.server.ssl_context();
+        SSL_CTX_set_min_proto_version(context, newest);
+        SSL_CTX_set_max_proto_version(context, newest);
+        SSL_CTX_set_security_level(context, 0);   // what is older than 1.2 is not spoken otherwise
+    }
     l.server.Post(".*", [&l, answer](const httplib::Request& request, httplib::Response& response) {
         ++l.requests;
         std::lock_guard lock(l.mutex);
         l.peers.insert(request.remote_port);
+        l.headers.push_back(request.headers);
         response.set_content(answer, "text/event-stream");
     });
     l.port = l.server.bind_to_any_port("127.0.0.1");
@@ -83,12 +91,40 @@ TlsServer::~TlsServer()
 }
 
 std::string TlsServer::base_url() const { return "https://127.0.0.1:" + std::to_string(listening_->port) + "/v1"; }
+int TlsServer::port() const { return listening_->port; }
 int TlsServer::requests() const { return listening_->requests; }
+
+bool TlsServer::heard(const std::string& header) const
+{
+    std::lock_guard lock(listening_->mutex);
+    return std::any_of(listening_->headers.begin(), listening_->headers.end(), [&](auto& h) { return h.count(header) > 0; });
+}
 
 int TlsServer::connections() const
 {
     std::lock_guard lock(listening_->mutex);
     return static_cast<int>(listening_->peers.size());
+}
+
+std::string hashed_name(const std::string& certificate_file)
+{
+    auto* file = std::fopen(certificate_file.c_str(), "r");
+    if (!file)
+        return {};
+    Certificate cert(PEM_read_X509(file, nullptr, nullptr, nullptr));
+    std::fclose(file);
+    char name[16] = {};
+    std::snprintf(name, sizeof name, "%08lx.0", X509_subject_name_hash(cert.get()));
+    return name;
+}
+
+int readable_certificates(std::string_view pem)
+{
+    auto* bytes = BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size()));
+    int count = 0;
+    while (Certificate(PEM_read_bio_X509(bytes, nullptr, nullptr, nullptr))) ++count;
+    BIO_free(bytes);
+    return count;
 }
 
 }
