@@ -2,7 +2,7 @@
 # make demo         build, and start a conversation (offline where no key is set)
 # make check        build and run every test; ends with "N passed, N failed, N skipped"
 # make check-all    the same, then again with sanitizers
-# make bench        figures, as ratios within one run
+# make bench        figures, as ratios within one run; ROWS=start,chat: only these
 # make install      PREFIX=/usr/local DESTDIR=
 # make debug=1      build/debug/bin/ikigai: -O0, assertions
 # make sanitize=1   build/sanitize/bin/ikigai: address and undefined behaviour, dynamic
@@ -86,6 +86,23 @@ $(tests): $(BUILD)/tests/%.o: tests/%.cc | $(deps)
 $(BUILD)/unit: $(tests) $(library)
 	$(CXX) $(CXXFLAGS) $^ $(LDLIBS) -lCatch2WithMain -o $@
 
+# ---- Figures: no part of the check, and only of use without debug= and sanitize=.
+benches := $(patsubst bench/%.cc,$(BUILD)/bench-objects/%.o,$(wildcard bench/*.cc)) $(BUILD)/tests/support/server.o
+
+$(filter $(BUILD)/bench-objects/%,$(benches)): $(BUILD)/bench-objects/%.o: bench/%.cc | $(deps)
+	@mkdir -p $(@D)
+	$(CXX) $(CPPFLAGS) -Ibench -Itests $(CXXFLAGS) -MMD -MP -c $< -o $@
+
+$(BUILD)/bench: $(benches) $(library)
+	make/link $(CXX) $(CXXFLAGS) $(LDFLAGS) $^ $(LDLIBS) -o $@
+
+$(BUILD)/bench-%: bench/%.c
+	$(CC) -O2 -Wall -Wextra $(STATIC) $< -o $@
+
+bench: all $(BUILD)/bench $(BUILD)/bench-noop $(BUILD)/bench-loud
+	@make/bench-references
+	@$(BUILD)/bench $(ROWS)
+
 # A layer may include itself and the layers named after its colon.
 layers = base: agent:base applets:base term:base llm:base store:base
 check-layers:
@@ -116,6 +133,6 @@ install: all $(pages)
 clean:
 	rm -rf bin build libexec
 
-.PHONY: all tools check check-all check-layers demo install clean always
+.PHONY: all tools check check-all check-layers bench demo install clean always
 .DELETE_ON_ERROR:
--include $(objects:.o=.d) $(tests:.o=.d)
+-include $(objects:.o=.d) $(tests:.o=.d) $(benches:.o=.d)

@@ -9,11 +9,9 @@
 #include "supervise.h"
 
 #include <cerrno>
-#include <csignal>
 #include <cstring>
 #include <ctime>
 #include <sys/random.h>
-#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -77,17 +75,6 @@ std::string outputs_folder(const std::string& id)
     return can_make ? state + "/outputs/" + id : temporary_folder() + "/ikigai-" + id;
 }
 
-Fd watch_signals()
-{
-    sigset_t set;
-    sigemptyset(&set);
-    for (int number : {SIGINT, SIGTERM, SIGHUP})
-        sigaddset(&set, number);
-    sigprocmask(SIG_BLOCK, &set, nullptr);
-    std::signal(SIGPIPE, SIG_IGN);
-    return Fd(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
-}
-
 bool exists(const std::string& path)
 {
     struct stat info {};
@@ -121,7 +108,7 @@ Chat::Chat(const ChatOptions& options, const World& world)
     : options_(options), world_(world), id_(new_id()), mouth_(options.format, colour_wanted()),
       session_({.provider = options.provider, .model = options.model, .system = options.system.value_or(system_text(here())),
                 .thinking = options.thinking, .max_turns = options.max_turns}),
-      host_({.session = id_, .outputs = outputs_folder(id_)}), signals_(watch_signals())
+      host_({.session = id_, .outputs = outputs_folder(id_)})
 {
     if (options_.timeout)
         deadline_ = Clock::now() + *options_.timeout;
@@ -155,7 +142,7 @@ int Chat::run()
         }
         Poll poll;
         if (keyboard_open_) poll.read(0);
-        poll.read(signals_);
+        poll.read(signals_.fd());
         if (model_) {
             model_->add_to(poll);
             if (session_.asking()) poll.until(heard_model_ + model_silence);
@@ -175,7 +162,7 @@ int Chat::run()
 
         for (auto& event : std::exchange(later_, {}))
             happen(event);
-        if (poll.ready(signals_)) hear_signals();
+        hear_signals();
         if (keyboard_open_ && poll.ready(0)) hear_keyboard();
         hear_model();
         hear_tools();
@@ -184,9 +171,13 @@ int Chat::run()
         if (deadline_ && Clock::now() >= *deadline_ && !leaving_)
             give_up({"timeout", "the time limit of " + std::to_string(options_.timeout->count() / 1000) + " s is reached", ""}, 3);
         if (mouth_.lost() && !leaving_)
-            give_up({"error", "nobody reads the answer", ""}, 1);
+            leaving_ = true, drop_model(), host_.cancel();   // nobody hears the rest
     }
     drop_model();
+    if (mouth_.lost() && status_ == 0) {
+        mouth_.warn("ikigai: the answer could not be written to standard output");
+        status_ = 1;
+    }
     return signal_ ? 128 + signal_ : status_;
 }
 
@@ -264,9 +255,7 @@ void Chat::give_up(End end, int status)
 
 void Chat::hear_signals()
 {
-    signalfd_siginfo info{};
-    while (read(signals_.get(), &info, sizeof info) == sizeof info) {
-        int number = static_cast<int>(info.ssi_signo);
+    while (auto number = signals_.take()) {
         bool at_keys = number == SIGINT && options_.format == Format::person && !options_.print;
         if (at_keys && session_.busy() && !host_.busy())
             happen(Interrupted{});
@@ -282,7 +271,7 @@ void Chat::hear_signals()
         } else if (at_keys)
             leaving_ = true, mouth_.say("\n"), host_.cancel();
         else {
-            signal_ = number;
+            signal_ = *number;
             if (session_.busy()) happen(Interrupted{});
             leaving_ = true;
             host_.cancel();
@@ -419,15 +408,8 @@ int chat(const ChatOptions& options, const World& world)
 {
     int status = Chat(options, world).run();
     end_what_is_left();
-    if (status > 128) {
-        // Ended as the signal would have ended us: whoever waits can tell.
-        sigset_t one;
-        sigemptyset(&one);
-        sigaddset(&one, status - 128);
-        std::signal(status - 128, SIG_DFL);
-        raise(status - 128);
-        sigprocmask(SIG_UNBLOCK, &one, nullptr);
-    }
+    if (status > 128)
+        die_of(status - 128);
     return status;
 }
 

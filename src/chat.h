@@ -3,6 +3,7 @@
 #pragma once
 
 #include "agent/session.h"
+#include "base/signals.h"
 #include "host.h"
 #include "mouth.h"
 
@@ -73,7 +74,7 @@ private:
     Host host_;
     std::optional<Child> model_;
     Clock::time_point heard_model_{};     // when it last said something
-    Fd signals_;
+    Signals signals_;
     std::optional<Clock::time_point> deadline_;
     std::vector<Event> later_;            // events of our own making, for the next turn of the loop
     std::string typed_;                   // of the keyboard, not yet a message

@@ -16,6 +16,7 @@
 #include "agent/context.h"
 #include "base/fd.h"
 #include "base/places.h"
+#include "base/signals.h"
 #include "base/text.h"
 #include "chat.h"
 #include "llm/llm.h"
@@ -27,7 +28,6 @@
 
 #include <CLI/CLI.hpp>
 #include <cerrno>
-#include <csignal>
 #include <cstring>
 #include <fstream>
 #include <iostream>
@@ -138,10 +138,11 @@ int run_tool(const std::string& name, const std::optional<std::string>& given, b
     if (!arguments)
         return fail("the arguments of " + name + ": " + arguments.error().message, 2);
 
-    std::signal(SIGPIPE, SIG_IGN);
     Registry registry;
     registry.start(tool_places(world, trust));
     settle(registry);
+    Signals signals;
+    int told = 0;   // the signal that ends us
     auto state = state_folder();
     auto id = "run-" + std::to_string(getpid());
     Host host({.session = id, .outputs = (state.empty() ? temporary_folder() + "/ikigai-" + id : state + "/outputs/" + id),
@@ -155,12 +156,20 @@ int run_tool(const std::string& name, const std::optional<std::string>& given, b
             for (auto& notice : finished.notices)
                 write_all(2, harmless(notice.text("content")) + "\n");
             int status = print(finished.envelope.dump() + "\n");
+            end_what_is_left();
+            if (told)
+                die_of(told);
             return status ? status : *finished.envelope.find("tool_success") == Json(true) ? 0 : 1;
         }
         Poll poll;
         host.add_to(poll);
+        poll.read(signals.fd());
         poll.wait();
         host.advance(poll);
+        if (auto number = signals.take()) {
+            told = *number;
+            host.cancel();
+        }
     }
 }
 

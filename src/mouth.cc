@@ -40,6 +40,12 @@ std::string result_text(const Json& envelope)
     return from.dump();
 }
 
+// Bidirectional overrides and isolates: they show one text and mean another.
+bool turns_text(std::string_view character)
+{
+    return (character >= "\u202A" && character <= "\u202E") || (character >= "\u2066" && character <= "\u2069");
+}
+
 Json usage_json(const Usage& usage)
 {
     return object({{"input_tokens", usage.input}, {"output_tokens", usage.output}, {"cached_tokens", usage.cached}});
@@ -60,6 +66,9 @@ std::string harmless(std::string_view text)
         else if (c == 0xC2 && next >= 0x80 && next < 0xA0) {   // C1 controls
             out += "\uFFFD";
             ++i;
+        } else if (turns_text(std::string_view(clean).substr(i, 3))) {
+            out += "\uFFFD";
+            i += 2;
         } else out += clean[i];
     }
     return out;
@@ -93,7 +102,7 @@ void Mouth::say(std::string_view text) { out(text); }
 
 void Mouth::warn(std::string_view sentence)
 {
-    if (to_person()) {
+    if (to_person() && !lost_) {
         begin_block();
         return out(tinted(yellow, harmless(sentence)) + "\n");
     }

@@ -55,15 +55,15 @@ public:
     {
         while (!raw.empty()) {
             if (pending_.empty()) {
-                auto plain = raw.substr(0, raw.find('\\'));
-                if (std::ranges::any_of(plain, [](char c) { return static_cast<unsigned char>(c) < 0x20; }))
-                    return false;
+                auto plain = raw.substr(0, verbatim_prefix(raw));
                 if (!plain.empty() && !flush_surrogate())
                     return false;
                 out += plain;
                 raw.remove_prefix(plain.size());
                 if (raw.empty())
                     return true;
+                if (raw.front() != '\\')
+                    return false;
             }
             pending_ += raw.front();
             raw.remove_prefix(1);
@@ -75,6 +75,8 @@ public:
         }
         return true;
     }
+    // Whether raw, as what comes next, is the text itself.
+    bool verbatim(std::string_view raw) const { return ended_well() && verbatim_prefix(raw) == raw.size(); }
     bool ended_well() const { return pending_.empty() && !high_; }
 
 private:
@@ -120,10 +122,13 @@ public:
 
     bool add(std::string_view raw)
     {
-        decoded_.clear();
-        if (!unescape_.decode(raw, decoded_))
-            return false;
-        std::string_view fresh = decoded_;
+        auto fresh = raw;
+        if (!unescape_.verbatim(raw)) {
+            decoded_.clear();
+            if (!unescape_.decode(raw, decoded_))
+                return false;
+            fresh = decoded_;
+        }
         long_.size += fresh.size();
         if (file_ && !write_all(file_.get(), fresh)) {
             file_.reset();
@@ -132,7 +137,8 @@ public:
         }
         auto room = std::min(end_size - head_.size(), fresh.size());
         head_ += fresh.substr(0, room);
-        tail_ += fresh.substr(room);
+        fresh.remove_prefix(room);
+        tail_ += fresh.substr(fresh.size() - std::min(fresh.size(), end_size));
         if (tail_.size() > 4 * end_size)
             tail_.erase(0, tail_.size() - end_size);
         return true;
@@ -201,9 +207,9 @@ private:
     {
         std::size_t end = std::exchange(escaped_, false) ? 1 : 0;
         for (;;) {
-            end = std::min(bytes.find_first_of("\"\\", end), bytes.size());
+            if (end < bytes.size()) end += verbatim_prefix(bytes.substr(end));
             if (end == bytes.size() || bytes[end] == '"') break;
-            end += 2;   // a backslash and what it escapes
+            end += bytes[end] == '\\' ? 2 : 1;   // a backslash and what it escapes; what decodes refuses the others
             if (end <= bytes.size()) continue;
             escaped_ = true;
             end = bytes.size();

@@ -1,8 +1,9 @@
 #include "supervise.h"
 
+#include "base/signals.h"
+
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <dirent.h>
@@ -102,14 +103,8 @@ struct Terminal {
 
 [[noreturn]] void end_like(int status)
 {
-    if (WIFSIGNALED(status)) {
-        std::signal(WTERMSIG(status), SIG_DFL);
-        sigset_t none;
-        sigemptyset(&none);
-        sigprocmask(SIG_SETMASK, &none, nullptr);
-        raise(WTERMSIG(status));
-        _exit(128 + WTERMSIG(status));
-    }
+    if (WIFSIGNALED(status))
+        die_of(WTERMSIG(status));
     _exit(WEXITSTATUS(status));
 }
 

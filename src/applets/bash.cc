@@ -3,13 +3,13 @@
 
 #include "base/poll.h"
 #include "base/process.h"
+#include "base/signals.h"
 
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
-#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -57,30 +57,6 @@ std::vector<std::string> shell_environment()
     return env;
 }
 
-// SIGTERM, SIGINT and SIGHUP as something to read.
-class Signals {
-public:
-    Signals()
-    {
-        sigemptyset(&set_);
-        for (int number : {SIGTERM, SIGINT, SIGHUP})
-            sigaddset(&set_, number);
-        sigprocmask(SIG_BLOCK, &set_, nullptr);
-        fd_ = Fd(signalfd(-1, &set_, SFD_CLOEXEC | SFD_NONBLOCK));
-    }
-    const Fd& fd() const { return fd_; }
-    void clear()
-    {
-        signalfd_siginfo info;
-        while (read(fd_.get(), &info, sizeof info) > 0)
-            ;
-    }
-
-private:
-    sigset_t set_;
-    Fd fd_;
-};
-
 // The shell and, where this process leads a session of its own, all that the shell has started.
 void signal_shell(const Process& shell, int number)
 {
@@ -104,9 +80,7 @@ Exit wait_for(Process& shell, const Fd& output)
         poll.until(kill_at ? *kill_at : Clock::now() + 50ms);   // the size of a file has no event
         poll.wait();
 
-        bool told = poll.ready(signals.fd());
-        if (told)
-            signals.clear();
+        bool told = signals.take().has_value();
         if (!kill_at && (told || size_of(output) > max_output)) {
             kill_at = Clock::now() + 1500ms;   // sooner than the host's own SIGKILL
             signal_shell(shell, SIGTERM);

@@ -98,23 +98,30 @@ Status scan(const Source& file, std::string_view needle, Filter filter, Between 
     }
 }
 
-struct Found {
-    std::int64_t count = 0;
-    std::int64_t line = 1;   // of the first
-};
-
-Result<Found> search(const Source& file, std::string_view needle, Filter filter = as_it_is)
+Result<std::int64_t> occurrences(const Source& file, std::string_view needle)
 {
-    Found found;
+    std::int64_t count = 0;
+    auto between = [](std::string_view) -> Status { return Done{}; };
+    auto match = [&]() -> Status { ++count; return Done{}; };
+    if (auto done = scan(file, needle, as_it_is, between, match); !done)
+        return done.error();
+    return count;
+}
+
+// The line where needle is first.
+std::optional<std::int64_t> line_of(const Source& file, std::string_view needle, Filter filter)
+{
+    std::int64_t line = 1;
+    bool found = false;
     auto between = [&](std::string_view bytes) -> Status {
-        if (found.count == 0)
-            found.line += std::ranges::count(bytes, '\n');
+        if (!found)
+            line += std::ranges::count(bytes, '\n');
         return Done{};
     };
-    auto match = [&]() -> Status { ++found.count; return Done{}; };
-    if (auto done = scan(file, needle, filter, between, match); !done)
-        return done.error();
-    return found;
+    auto match = [&]() -> Status { found = true; return Done{}; };
+    if (!scan(file, needle, filter, between, match) || !found)
+        return {};
+    return line;
 }
 
 // ---- Why a text was not found
@@ -229,22 +236,22 @@ std::string white_space_hint(const Source& file, const std::string& old)
     auto needle = filtered(old, without_blanks);
     if (trim(needle).empty())
         return {};
-    auto found = search(file, needle, without_blanks);
-    if (!found || found->count == 0)
+    auto line = line_of(file, needle, without_blanks);
+    if (!line)
         return {};
-    return difference(text_from_line(file, found->line, 4 * old.size() + (1 << 20)), old, found->line);
+    return difference(text_from_line(file, *line, 4 * old.size() + (1 << 20)), old, *line);
 }
 
 std::string case_hint(const Source& file, const std::string& old)
 {
-    auto found = search(file, filtered(old, in_lower_case), in_lower_case);
-    return found && found->count ? "found with a different case at line " + std::to_string(found->line) : "";
+    auto line = line_of(file, filtered(old, in_lower_case), in_lower_case);
+    return line ? "found with a different case at line " + std::to_string(*line) : "";
 }
 
 std::string why_not_found(const Source& file, const std::string& old)
 {
     if (auto crlf = with_crlf(old); crlf != old)
-        if (auto found = search(file, crlf); found && found->count)
+        if (auto times = occurrences(file, crlf); times && *times)
             return "the file has CRLF line ends";
     auto hint = white_space_hint(file, old);
     return hint.empty() ? case_hint(file, old) : hint;
@@ -276,10 +283,10 @@ Status run(const Args& args, Answer& answer)
 
     Source file{std::move(*fd), args.file_path};
     auto stamp = stamp_of(file.fd);
-    auto found = search(file, args.old_string);
+    auto found = occurrences(file, args.old_string);
     if (!found)
         return found.error();
-    auto count = found->count;
+    auto count = *found;
     if (!args.replace_all && count == 0)
         return Error{code::not_found, "String not found in file", why_not_found(file, args.old_string)};
     if (!args.replace_all && count > 1)

@@ -158,14 +158,15 @@ private:
     struct Folder {
         std::string name;
         Places places;
+        std::size_t parent = 0;   // the length of path_ up to its parent
     };
 
     void enter(Places);
     void look_up(const Places&);
-    bool read_folder(const Places&, std::vector<Folder>& below);
-    void consider(const char* name, unsigned char known, const Places&, std::vector<Folder>& below);
+    bool read_folder(const Places&);
+    void consider(const char* name, unsigned char known, const Places&);
     void found(std::string_view name, Type);
-    void descend(const std::string& name, const Places&);
+    void descend(std::string name, Places);
     static bool matches(const Part&, const char* name);
     Type type(const char* name, unsigned char known) const;
     bool last(std::size_t place) const { return place + 1 == pattern_.parts.size(); }
@@ -175,6 +176,7 @@ private:
     bool no_descriptor_ = false;
     std::string path_;                 // of the folder that is being looked at, with its slash
     std::vector<char> buffer_;
+    std::vector<Folder> waiting_;      // the deepest last: a folder's parents are a prefix of path_ when its turn comes
     std::vector<std::string> found_;
 };
 
@@ -185,6 +187,14 @@ Result<std::vector<std::string>> Walk::run()
         enter({0});
     else if (is_folder(path_) && !regular_only_)
         found_.push_back(path_);
+    while (!waiting_.empty()) {
+        auto folder = std::move(waiting_.back());
+        waiting_.pop_back();
+        path_.resize(folder.parent);
+        path_ += folder.name;
+        path_ += pattern_.parts[folder.places.front()].slashes;
+        enter(std::move(folder.places));
+    }
     if (no_descriptor_)
         return Error{code::read_error, "Read error during glob"};
     std::ranges::sort(found_);
@@ -200,11 +210,8 @@ void Walk::enter(Places places)
             places.insert(places.begin() + static_cast<std::ptrdiff_t>(i) + 1, static_cast<std::uint16_t>(place + 1));
     }
     bool names_only = std::ranges::all_of(places, [&](auto place) { return pattern_.parts[place].kind == Part::literal; });
-    std::vector<Folder> below;
-    if (names_only || !read_folder(places, below))
-        return look_up(places);
-    for (auto& folder : below)
-        descend(folder.name, folder.places);
+    if (names_only || !read_folder(places))
+        look_up(places);
 }
 
 // Names without wildcards are found in folders that may be searched but not read, too.
@@ -223,7 +230,7 @@ void Walk::look_up(const Places& places)
 }
 
 // All of a folder is read before the next is opened: one descriptor is enough at any depth.
-bool Walk::read_folder(const Places& places, std::vector<Folder>& below)
+bool Walk::read_folder(const Places& places)
 {
     Fd fd(open(path_.empty() ? "." : path_.c_str(), O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_CLOEXEC));
     if (!fd) {
@@ -236,13 +243,13 @@ bool Walk::read_folder(const Places& places, std::vector<Folder>& below)
             return true;
         for (ssize_t at = 0; at < size;) {
             auto* entry = reinterpret_cast<const dirent64*>(buffer_.data() + at);
-            consider(entry->d_name, entry->d_type, places, below);
+            consider(entry->d_name, entry->d_type, places);
             at += entry->d_reclen;
         }
     }
 }
 
-void Walk::consider(const char* name, unsigned char known, const Places& places, std::vector<Folder>& below)
+void Walk::consider(const char* name, unsigned char known, const Places& places)
 {
     bool wanted = false;
     auto is = Type::other;
@@ -266,7 +273,7 @@ void Walk::consider(const char* name, unsigned char known, const Places& places,
     if (wanted)
         found(name, is);
     if (!next.empty())
-        below.push_back({name, std::move(next)});
+        descend(name, std::move(next));
 }
 
 bool Walk::matches(const Part& part, const char* name)
@@ -305,13 +312,10 @@ void Walk::found(std::string_view name, Type is)
     found_.push_back(std::move(path));
 }
 
-void Walk::descend(const std::string& name, const Places& places)
+// Not at once: however deep a tree is, the stack stays small.
+void Walk::descend(std::string name, Places places)
 {
-    auto size = path_.size();
-    path_ += name;
-    path_ += pattern_.parts[places.front()].slashes;
-    enter(places);
-    path_.resize(size);
+    waiting_.push_back({std::move(name), std::move(places), path_.size()});
 }
 
 }

@@ -1,16 +1,13 @@
-#define CPPHTTPLIB_OPENSSL_SUPPORT
-#define CPPHTTPLIB_ZLIB_SUPPORT
-#define CPPHTTPLIB_USE_POLL
 #include "base/http.h"
 
 #include "base/certificates.h"
 #include "base/fd.h"
+#include "base/httplib.h"
 #include "base/text.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <httplib.h>
 #include <netdb.h>
 #include <nss.h>
 #include <openssl/err.h>

@@ -195,22 +195,40 @@ constexpr auto escapes = [] {
     return table;
 }();
 
-// The number of bytes at the start that are ASCII and need no escape. Sixteen at a time where
-// the machine can: this is what reading a file spends its time on.
-std::size_t plain_prefix(std::string_view bytes)
+// What ends a run of bytes: a byte that a JSON string cannot have as it is.
+struct Escaped {
+    bool operator()(char c) const { return escape_of(static_cast<unsigned char>(c)); }
+#ifdef __SSE2__
+    unsigned operator()(__m128i chunk) const   // sixteen bytes, a bit for each
+    {
+        const auto last_control = _mm_set1_epi8(0x1F);
+        auto control = _mm_cmpeq_epi8(_mm_max_epu8(chunk, last_control), last_control);
+        auto marks = _mm_or_si128(_mm_cmpeq_epi8(chunk, _mm_set1_epi8('"')), _mm_cmpeq_epi8(chunk, _mm_set1_epi8('\\')));
+        return static_cast<unsigned>(_mm_movemask_epi8(_mm_or_si128(control, marks)));
+    }
+#endif
+};
+
+// The same, or one that is not ASCII.
+struct EscapedOrForeign {
+    bool operator()(char c) const { return Escaped()(c) || static_cast<unsigned char>(c) >= 0x80; }
+#ifdef __SSE2__
+    unsigned operator()(__m128i chunk) const { return Escaped()(chunk) | static_cast<unsigned>(_mm_movemask_epi8(chunk)); }
+#endif
+};
+
+// The number of bytes before the first that ends the run. Sixteen at a time where the machine can:
+// this is what reading a file, or what a tool prints, spends its time on.
+template <class Ends>
+std::size_t run_length(std::string_view bytes, Ends ends)
 {
     std::size_t i = 0;
 #ifdef __SSE2__
-    const auto quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\'), space = _mm_set1_epi8(' ');
-    for (; i + 16 <= bytes.size(); i += 16) {
-        auto chunk = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes.data() + i));
-        auto low = _mm_cmplt_epi8(chunk, space);   // signed: everything from 0x80 on is less, too
-        auto marks = _mm_or_si128(_mm_cmpeq_epi8(chunk, quote), _mm_cmpeq_epi8(chunk, backslash));
-        if (auto found = static_cast<unsigned>(_mm_movemask_epi8(_mm_or_si128(low, marks))))
+    for (; i + 16 <= bytes.size(); i += 16)
+        if (auto found = ends(_mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes.data() + i))))
             return i + static_cast<unsigned>(std::countr_zero(found));
-    }
 #endif
-    while (i < bytes.size() && static_cast<unsigned char>(bytes[i]) < 0x80 && !escape_of(static_cast<unsigned char>(bytes[i])))
+    while (i < bytes.size() && !ends(bytes[i]))
         ++i;
     return i;
 }
@@ -390,7 +408,7 @@ void append_escaped(std::string& out, std::string_view bytes)
 {
     std::size_t plain = 0;   // bytes[plain, i) are copied as they are
     for (std::size_t i = 0;;) {
-        i += plain_prefix(bytes.substr(i));
+        i += run_length(bytes.substr(i), EscapedOrForeign());
         while (auto size = utf8_length(bytes.substr(i))) {
             if (size == 1)
                 break;
@@ -407,6 +425,8 @@ void append_escaped(std::string& out, std::string_view bytes)
     }
     out.append(bytes, plain);
 }
+
+std::size_t verbatim_prefix(std::string_view bytes) { return run_length(bytes, Escaped()); }
 
 std::size_t incomplete_tail(std::string_view text)
 {

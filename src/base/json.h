@@ -77,6 +77,10 @@ Status validate(const Json& schema, const Json& value);
 // UTF-8 become U+FFFD.
 void append_escaped(std::string& out, std::string_view bytes);
 
+// The number of bytes at the start that the inside of a JSON string has as they are: up to a quote, a backslash
+// or a control character. Whether they are UTF-8 is not looked at.
+std::size_t verbatim_prefix(std::string_view bytes);
+
 // The number of bytes at the end of text that begin a UTF-8 character but do not end it (0 to 3).
 std::size_t incomplete_tail(std::string_view text);
 

@@ -57,24 +57,6 @@ std::size_t valid_length(std::string_view bytes)
 
 }
 
-std::size_t utf8_length(std::string_view bytes)
-{
-    if (bytes.empty())
-        return 0;
-    auto at = [&](std::size_t i) { return i < bytes.size() ? static_cast<unsigned char>(bytes[i]) : 0u; };
-    unsigned first = at(0);
-    if (first < 0x80) return 1;
-    if (first < 0xC2 || first > 0xF4) return 0;
-    unsigned second = at(1);
-    if ((second & 0xC0) != 0x80) return 0;
-    if (first < 0xE0) return 2;
-    if ((first == 0xE0 && second < 0xA0) || (first == 0xED && second > 0x9F)) return 0;
-    if ((first == 0xF0 && second < 0x90) || (first == 0xF4 && second > 0x8F)) return 0;
-    if ((at(2) & 0xC0) != 0x80) return 0;
-    if (first < 0xF0) return 3;
-    return (at(3) & 0xC0) == 0x80 ? 4 : 0;
-}
-
 bool valid_utf8(std::string_view bytes) { return valid_length(bytes) == bytes.size(); }
 
 std::string clean_utf8(std::string_view bytes)

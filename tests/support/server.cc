@@ -194,10 +194,13 @@ bool ModelServer::answer(int fd, const Reply& reply)
         send_all(fd, reply.raw);
         return false;
     }
-    std::string head = "HTTP/1.1 " + std::to_string(reply.status) + " Status\r\nTransfer-Encoding: chunked\r\n";
+    bool bodiless = reply.status == 204;   // not even the end of one: it would be taken for the next answer
+    std::string head = "HTTP/1.1 " + std::to_string(reply.status) + " Status\r\n" + (bodiless ? "" : "Transfer-Encoding: chunked\r\n");
     for (auto& line : reply.headers) head += line + "\r\n";
     if (!send_all(fd, head + "\r\n"))
         return false;
+    if (bodiless)
+        return true;
     for (std::size_t i = 0; i < reply.pieces.size(); ++i)
         if ((i == reply.hold_before && !held()) || !send_all(fd, chunk(reply.pieces[i])))
             return false;

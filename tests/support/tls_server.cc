@@ -1,12 +1,9 @@
-// the same as in base/http.cc: one program has one httplib
-#define CPPHTTPLIB_OPENSSL_SUPPORT
-#define CPPHTTPLIB_ZLIB_SUPPORT
-#define CPPHTTPLIB_USE_POLL
 #include "support/tls_server.h"
+
+#include "base/httplib.h"
 
 #include <atomic>
 #include <cstdio>
-#include <httplib.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>

@@ -106,6 +106,30 @@ Ran run(const Run& what)
 
 Ran sh(const std::string& line, std::string input) { return run({.argv = {"/bin/sh", "-c", line}, .input = std::move(input)}); }
 
+std::vector<std::string> Home::env(std::vector<std::string> more) const
+{
+    std::vector<std::string> out{"HOME=" + path, "XDG_STATE_HOME", "XDG_CONFIG_HOME", "OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_API_KEY",
+                                 "ANTHROPIC_BASE_URL", "GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL", "IKIGAI_PROVIDER",
+                                 "IKIGAI_MODEL", "IKIGAI_BASE_URL", "IKIGAI_LIBEXEC_DIR", "HTTP_PROXY", "http_proxy", "NO_COLOR"};
+    out.insert(out.end(), more.begin(), more.end());
+    return out;
+}
+
+Ran ikigai(const Home& home, std::vector<std::string> words, std::string input, std::vector<std::string> env)
+{
+    words.insert(words.begin(), ikigai());
+    return run({.argv = std::move(words), .input = std::move(input), .env = home.env(std::move(env)), .limit = std::chrono::seconds(60)});
+}
+
+bool runs(pid_t id)
+{
+    std::ifstream file("/proc/" + std::to_string(id) + "/stat");
+    std::string line;
+    std::getline(file, line);
+    auto after = line.rfind(") ");
+    return after != line.npos && line[after + 2] != 'Z' && line[after + 2] != 'X';
+}
+
 std::string root() { return variable("IKIGAI_ROOT", "."); }
 std::string ikigai() { return variable("IKIGAI_BIN", ".") + "/bin/ikigai"; }
 std::string tool(const std::string& command) { return variable("IKIGAI_BIN", ".") + "/libexec/ikigai/" + command; }

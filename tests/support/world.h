@@ -28,6 +28,15 @@ private:
     std::string before_;
 };
 
+// A folder that is also a home without a configuration or a key, with tools in it.
+class Home : public Folder {
+public:
+    void tool(const std::string& name, const std::string& script) const { write(".ikigai/tools/" + name, script, 0755); }
+
+    // For Run::env: this home, nothing of the tester's own.
+    std::vector<std::string> env(std::vector<std::string> more = {}) const;
+};
+
 struct Ran {
     int status;        // as a shell says it: 128 + N after signal N
     std::string out, err;
@@ -42,6 +51,9 @@ struct Run {
 };
 Ran run(const Run&);
 Ran sh(const std::string& line, std::string input = "");
+
+// `ikigai` with these words.
+Ran ikigai(const Home&, std::vector<std::string> words, std::string input = "", std::vector<std::string> env = {});
 
 std::string root();      // the source tree
 std::string ikigai();    // the program under test
@@ -63,6 +75,9 @@ void skip(const std::string& reason);
 // Waits until claim() is true; false when it has not come true after limit.
 template <class F>
 bool eventually(F claim, std::chrono::milliseconds limit = std::chrono::seconds(10));
+
+// Whether a process runs (a zombie does not).
+bool runs(pid_t);
 
 void sleep_for(std::chrono::milliseconds);
 
