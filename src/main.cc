@@ -14,12 +14,15 @@
 #include "applets/applet.h"
 
 #include "agent/context.h"
+#include "base/fd.h"
 #include "base/places.h"
 #include "base/signals.h"
 #include "base/text.h"
 #include "chat.h"
 #include "llm/llm.h"
 #include "llm/provider.h"
+#include "local_server.h"
+#include "mouth.h"
 #include "provider_choice.h"
 #include "supervise.h"
 #include "version.h"
@@ -219,6 +222,22 @@ void add_chat_options(CLI::App& app, ChatWords& words)
     app.add_flag("--trust", o.trust, "Run the tools in ./.ikigai/tools");
 }
 
+// A server on this machine that the person at the terminal says yes to.
+std::optional<LocalServer> local_server_by_consent()
+{
+    if (!isatty(0) || !isatty(2))
+        return {};
+    for (auto& server : local_servers()) {
+        write_all(2, server.name + " answers at " + server.base_url + " (model " + harmless(server.model) + "). Use it? [Y/n] ");
+        std::string answer(256, '\0');
+        auto n = read_some(0, answer.data(), answer.size());
+        auto said = lower(trim(answer.substr(0, n > 0 ? static_cast<std::size_t>(n) : 0)));
+        if (n > 0 && (said.empty() || said.starts_with('y')))
+            return server;
+    }
+    return {};
+}
+
 int run_chat(ChatWords& words, const World& world)
 {
     auto& options = words.options;
@@ -242,7 +261,11 @@ int run_chat(ChatWords& words, const World& world)
         options.timeout = milliseconds(static_cast<long long>(words.timeout * 1000));
 
     auto choice = choose_provider(options.provider, options.model, options.base_url);
-    if (!choice && !options.print && options.provider.empty() && options.model.empty() && options.base_url.empty()) {
+    bool open = !options.print && options.provider.empty() && options.model.empty() && options.base_url.empty();
+    if (!choice && open)
+        if (auto server = local_server_by_consent())
+            choice = choose_provider("openai", server->model, server->base_url);
+    if (!choice && open) {
         write_all(2, "No model is set up: the built-in offline provider answers. To change that, " + std::string(provider_settings) + ".\n");
         choice = choose_provider("offline", "", "");
     }

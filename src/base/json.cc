@@ -8,6 +8,9 @@
 #include <bit>
 #include <charconv>
 #include <cmath>
+#ifdef __SSE2__
+#define RAPIDJSON_SSE2
+#endif
 #include <rapidjson/document.h>
 #include <rapidjson/error/en.h>
 #include <rapidjson/memorystream.h>
@@ -439,10 +442,17 @@ std::size_t incomplete_tail(std::string_view text)
 
 Result<Json> parse_json(std::string_view text)
 {
-    rapidjson::MemoryStream stream(text.data(), text.size());
+    // A copy with room behind it: RapidJSON then takes sixteen bytes at a time, also of what is no string_view's own.
+    std::string padded;
+    padded.reserve(text.size() + 16);
+    padded.append(text).append(16, '\0');
+    rapidjson::StringStream stream(padded.data());
     rapidjson::Reader reader;
     Builder builder;
-    auto outcome = reader.Parse<rapidjson::kParseValidateEncodingFlag | rapidjson::kParseIterativeFlag>(stream, builder);
+    builder.stack.reserve(64);
+    // Its own check of the encoding goes byte by byte: it only has to say what is wrong.
+    auto outcome = valid_utf8(text) ? reader.Parse<rapidjson::kParseIterativeFlag>(stream, builder)
+                                    : reader.Parse<rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag>(stream, builder);
     if (builder.depth > max_json_depth)
         return Error{code::invalid_arg, "Invalid JSON: nested too deeply"};
     if (outcome.IsError())

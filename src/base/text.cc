@@ -1,6 +1,8 @@
 #include "base/text.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <cstring>
 #include <numeric>
 #include <utility>
 
@@ -27,33 +29,48 @@ std::size_t distance(std::string_view a, std::string_view b)
     return row.back();
 }
 
+// How many bytes at the front of bytes are ASCII: eight at a time, as most of all text is.
+std::size_t ascii_length(std::string_view bytes)
+{
+    std::size_t i = 0;
+    for (std::uint64_t eight; i + 8 <= bytes.size(); i += 8) {
+        std::memcpy(&eight, bytes.data() + i, 8);
+        if (eight & 0x8080808080808080)
+            break;
+    }
+    while (i < bytes.size() && static_cast<unsigned char>(bytes[i]) < 0x80) ++i;
+    return i;
 }
 
-bool valid_utf8(std::string_view bytes)
+// The length of the longest beginning that is UTF-8.
+std::size_t valid_length(std::string_view bytes)
 {
-    while (!bytes.empty()) {
-        auto size = utf8_length(bytes);
-        if (!size) return false;
-        bytes.remove_prefix(size);
+    std::size_t i = 0;
+    for (;;) {
+        i += ascii_length(bytes.substr(i));
+        auto size = utf8_length(bytes.substr(i));
+        if (!size)
+            return i;
+        i += size;
     }
-    return true;
 }
+
+}
+
+bool valid_utf8(std::string_view bytes) { return valid_length(bytes) == bytes.size(); }
 
 std::string clean_utf8(std::string_view bytes)
 {
     std::string out;
     out.reserve(bytes.size());
-    std::size_t clean = 0;   // bytes[clean, i) are copied as they are
-    for (std::size_t i = 0; i < bytes.size();) {
-        if (auto size = utf8_length(bytes.substr(i))) {
-            i += size;
-            continue;
-        }
-        out.append(bytes, clean, i - clean);
+    for (;;) {
+        auto size = valid_length(bytes);
+        out.append(bytes, 0, size);
+        if (size == bytes.size())
+            return out;
         out += "\uFFFD";
-        clean = ++i;
+        bytes.remove_prefix(size + 1);
     }
-    return out.append(bytes, clean);
 }
 
 std::string_view utf8_prefix(std::string_view text, std::size_t size)

@@ -2,11 +2,24 @@
 
 #include "base/text.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace ik::sse {
 
+namespace {
+
 constexpr std::string_view mark = "\xEF\xBB\xBF";   // a byte order mark may stand in front
+
+// Of the next \r or \n from there on; npos when there is none. Two searches for one byte are faster than one for either.
+std::size_t line_end(std::string_view text, std::size_t from)
+{
+    auto newline = text.find('\n', from);
+    auto cr = text.substr(0, newline).find('\r', from);
+    return std::min(newline, cr);
+}
+
+}
 
 Status Reader::feed(std::string_view bytes)
 {
@@ -33,7 +46,7 @@ std::optional<std::string_view> Reader::line()
         if (buffer_[at_] == '\n')
             seen_ = ++at_;
     }
-    auto end = buffer_.find_first_of("\r\n", std::max(seen_, at_));
+    auto end = line_end(buffer_, std::max(seen_, at_));
     if (end == buffer_.npos) {
         seen_ = buffer_.size();
         if (!ended_ || at_ == buffer_.size())
@@ -57,8 +70,11 @@ void Reader::take(std::string_view line)
         event_.name = clean_utf8(value);
     if (field != "data")
         return;   // comments, id, retry and what is unknown
-    if (std::exchange(has_data_, true))
-        event_.data += '\n';
+    if (!std::exchange(has_data_, true)) {
+        event_.data = clean_utf8(value);
+        return;
+    }
+    event_.data += '\n';
     event_.data += clean_utf8(value);
 }
 
