@@ -48,7 +48,12 @@ all: $(ROOT)/bin/ikigai $(links)
 tools: all
 tool-%: $(ROOT)/libexec/ikigai/% ;
 
-$(ROOT)/bin/ikigai: $(objects)
+# What is copied to hosts carries no debug information; build/ikigai does.
+$(ROOT)/bin/ikigai: $(BUILD)/ikigai
+	@mkdir -p $(@D)
+	$(if $(debug)$(sanitize),cp $< $@,strip -o $@ $<)
+
+$(BUILD)/ikigai: $(objects)
 	@mkdir -p $(@D)
 	make/link $(CXX) $(CXXFLAGS) $(LDFLAGS) $(objects) $(LDLIBS) -o $@
 

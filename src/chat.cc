@@ -22,22 +22,9 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto model_silence = 300s;            // `ikigai llm` speaks at least this often while it is asked
+constexpr auto patience = 2s;                   // with a standard input that neither says anything nor ends
 constexpr std::size_t max_typed = 32 << 20;     // bytes on stdin that are one message
 constexpr std::size_t max_model_line = 64 << 20;
-
-std::string new_id()
-{
-    unsigned char bytes[6]{};
-    if (getrandom(bytes, sizeof bytes, 0) < 0) {
-        auto time = static_cast<unsigned long long>(Clock::now().time_since_epoch().count()) ^ static_cast<unsigned long long>(getpid());
-        std::memcpy(bytes, &time, sizeof bytes);
-    }
-    std::string id;
-    for (auto byte : bytes)
-        for (auto digit : {byte >> 4, byte & 15})
-            id += "0123456789abcdef"[digit];
-    return id;
-}
 
 std::string today()
 {
@@ -83,10 +70,32 @@ bool exists(const std::string& path)
 
 std::string project_tools() { return ".ikigai/tools"; }
 
+int exit_status(const End& end)
+{
+    if (end.reason == "end_turn") return 0;
+    if (end.reason == "max_turns") return 3;
+    bool set_up_wrongly = end.error_code == code::auth_missing || end.error_code == code::usage;
+    return set_up_wrongly ? 2 : 1;
+}
+
 bool is_home() { return current_folder() == home_folder(); }
 
 bool colour_wanted() { return isatty(1) && variable("NO_COLOR").empty() && variable("TERM") != "dumb"; }
 
+}
+
+std::string new_id()
+{
+    unsigned char bytes[6]{};
+    if (getrandom(bytes, sizeof bytes, 0) < 0) {
+        auto time = static_cast<unsigned long long>(Clock::now().time_since_epoch().count()) ^ static_cast<unsigned long long>(getpid());
+        std::memcpy(bytes, &time, sizeof bytes);
+    }
+    std::string id;
+    for (auto byte : bytes)
+        for (auto digit : {byte >> 4, byte & 15})
+            id += "0123456789abcdef"[digit];
+    return id;
 }
 
 Registry::Places tool_places(const World& world, bool trust)
@@ -113,6 +122,8 @@ Chat::Chat(const ChatOptions& options, const World& world)
     if (options_.timeout)
         deadline_ = Clock::now() + *options_.timeout;
     keyboard_open_ = !options_.print || !isatty(0);
+    if (options_.print && keyboard_open_)
+        hint_at_ = Clock::now() + patience;
 }
 
 bool Chat::idle() const { return !session_.busy() && !host_.busy() && later_.empty() && !waiting_message_; }
@@ -151,6 +162,7 @@ int Chat::run()
         registry_.add_to(poll);
         if (refreshing_) refreshing_->add_to(poll);
         if (deadline_ && !leaving_) poll.until(*deadline_);
+        if (hint_at_) poll.until(*hint_at_);
         bool something_waits = !later_.empty() || (refreshing_ && refreshing_->settled()) || (waiting_message_ && registry_.settled());
         if (something_waits) poll.until(Clock::now());
         poll.wait();
@@ -169,7 +181,11 @@ int Chat::run()
         hear_registry();
         obey_user();
         if (deadline_ && Clock::now() >= *deadline_ && !leaving_)
-            give_up({"timeout", "the time limit of " + std::to_string(options_.timeout->count() / 1000) + " s is reached", ""}, 3);
+            give_up({"timeout", "the time limit of " + std::to_string(options_.timeout->count() / 1000) + " s is reached", std::string(code::timeout)}, 3);
+        if (hint_at_ && Clock::now() >= *hint_at_) {
+            hint_at_.reset();
+            mouth_.warn("ikigai: waiting for the end of standard input (</dev/null for none)");
+        }
         if (mouth_.lost() && !leaving_)
             leaving_ = true, drop_model(), host_.cancel();   // nobody hears the rest
     }
@@ -232,13 +248,13 @@ void Chat::perform(const Cancel&)
 
 void Chat::perform(const End& end)
 {
-    if (leaving_ && options_.print)
+    if (gave_up_)
         return;   // said already
     mouth_.end(end, session_, id_);
-    prompted_ = false;
+    prompted_ = hinted_ = false;
     bool person_at_keys = options_.format == Format::person && isatty(0);
     if (!person_at_keys)
-        status_ = end.reason == "end_turn" ? 0 : end.reason == "max_turns" ? 3 : 1;
+        status_ = exit_status(end);
     if (options_.print)
         leaving_ = true;
 }
@@ -247,7 +263,7 @@ void Chat::perform(const End& end)
 void Chat::give_up(End end, int status)
 {
     mouth_.end(end, session_, id_);
-    leaving_ = true;
+    leaving_ = gave_up_ = true;
     status_ = status;
     drop_model();
     host_.cancel();
@@ -283,6 +299,7 @@ void Chat::hear_keyboard()
 {
     char buffer[65536];
     auto n = read_some(0, buffer, sizeof buffer);
+    hint_at_.reset();
     if (n > 0 && typed_.size() < max_typed) {
         typed_.append(buffer, static_cast<std::size_t>(n));
         hinted_ = false;
@@ -295,6 +312,8 @@ void Chat::hear_keyboard()
         say_message(typed_.empty() ? *options_.print : *options_.print + (options_.print->empty() ? "" : "\n\n") + clean_utf8(std::exchange(typed_, {})));
     else if (!typed_.empty() && typed_.back() != '\n')
         typed_ += '\n';
+    if (prompted_)
+        mouth_.say("\n");
 }
 
 void Chat::hear_model()
@@ -375,7 +394,9 @@ void Chat::hear_registry()
 
 void Chat::say_message(std::string text)
 {
-    if (!registry_.settled() && options_.format == Format::person)
+    if (trim(text).empty())
+        return give_up({"error", "there is nothing to ask: the message is empty", std::string(code::usage)}, 2);
+    if (!registry_.settled() && options_.format == Format::person && isatty(1))
         mouth_.say("Loading tools…\n");
     waiting_message_ = std::move(text);
 }

@@ -30,6 +30,8 @@ struct World {
 
 Registry::Places tool_places(const World&, bool trust);
 
+std::string new_id();   // 12 random hex digits
+
 // Exit status: 0 answered; 1 failed; 2 usage; 3 a limit was reached; 128 + N: of signal N.
 int chat(const ChatOptions&, const World&);
 
@@ -76,10 +78,11 @@ private:
     Clock::time_point heard_model_{};     // when it last said something
     Signals signals_;
     std::optional<Clock::time_point> deadline_;
+    std::optional<Clock::time_point> hint_at_;   // when to say that standard input is waited for
     std::vector<Event> later_;            // events of our own making, for the next turn of the loop
     std::string typed_;                   // of the keyboard, not yet a message
     std::optional<std::string> waiting_message_;   // said before the tools were there
-    bool keyboard_open_ = true, prompted_ = false, leaving_ = false, hinted_ = false, told_failure_ = false;
+    bool keyboard_open_ = true, prompted_ = false, leaving_ = false, hinted_ = false, told_failure_ = false, gave_up_ = false;
     int status_ = 0, signal_ = 0;
 };
 

@@ -20,6 +20,7 @@
 #include "base/text.h"
 #include "chat.h"
 #include "llm/llm.h"
+#include "llm/provider.h"
 #include "local_server.h"
 #include "mouth.h"
 #include "provider_choice.h"
@@ -30,7 +31,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <iostream>
+#include <sstream>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -144,7 +145,7 @@ int run_tool(const std::string& name, const std::optional<std::string>& given, b
     Signals signals;
     int told = 0;   // the signal that ends us
     auto state = state_folder();
-    auto id = "run-" + std::to_string(getpid());
+    auto id = new_id();
     Host host({.session = id, .outputs = (state.empty() ? temporary_folder() + "/ikigai-" + id : state + "/outputs/" + id),
                .limit = milliseconds(static_cast<long long>(seconds * 1000))});
     auto tool_name = registry.find(name) ? name : replace(name, '-', '_');
@@ -195,19 +196,27 @@ struct ChatWords {   // the command line, as it was written
     double timeout = 0;
 };
 
+std::string provider_names()
+{
+    std::string out = "openai";
+    for (auto& name : providers::names())
+        if (name != "openai") out += ", " + name;
+    return out;
+}
+
 void add_chat_options(CLI::App& app, ChatWords& words)
 {
     auto& o = words.options;
     app.add_option("message", o.message, "Said first");
     app.add_option("-p,--print", o.print, "Answer TEXT and exit; piped standard input is added to it")->type_name("TEXT");
-    app.add_option("--provider", o.provider, "openai, openai-chat, offline")->envname("IKIGAI_PROVIDER");
+    app.add_option("--provider", o.provider, provider_names())->envname("IKIGAI_PROVIDER");
     app.add_option("--model", o.model, "The model's name")->envname("IKIGAI_MODEL");
     app.add_option("--base-url", o.base_url, "Address of the service, up to before /chat/completions")->type_name("URL")->envname("IKIGAI_BASE_URL");
     app.add_option("--system", words.system, "System text, instead of ikigai's own")->type_name("TEXT");
     app.add_option("--system-file", words.system_file, "The same, from a file")->type_name("FILE");
     app.add_option("--thinking", o.thinking, "none, low, medium or high")->check(CLI::IsMember({"none", "low", "medium", "high"}))->type_name("LEVEL");
     app.add_option("--output-format", words.format, "text, json or stream-json")->check(CLI::IsMember({"text", "json", "stream-json"}))->type_name("FORMAT");
-    app.add_option("--max-turns", o.max_turns, "Model requests a message")->check(CLI::PositiveNumber)->capture_default_str();
+    app.add_option("--max-turns", o.max_turns, "Model requests a message")->check(CLI::Range(1, 1'000'000))->capture_default_str();
     app.add_option("--tools", words.tools, "Offer only these tools, named with commas")->type_name("A,B");
     app.add_option("--timeout", words.timeout, "Time limit of the whole, in seconds")->check(CLI::PositiveNumber)->type_name("SECONDS");
     app.add_flag("--trust", o.trust, "Run the tools in ./.ikigai/tools");
@@ -257,7 +266,7 @@ int run_chat(ChatWords& words, const World& world)
         if (auto server = local_server_by_consent())
             choice = choose_provider("openai", server->model, server->base_url);
     if (!choice && open) {
-        write_all(2, "No provider is set up: this is the built-in offline one. " + choice.error().message + "\n");
+        write_all(2, "No model is set up: the built-in offline provider answers. To change that, " + std::string(provider_settings) + ".\n");
         choice = choose_provider("offline", "", "");
     }
     if (!choice)
@@ -277,6 +286,33 @@ int unknown(const std::string& word, const CLI::App& app)
     for (auto* applet : all_applets())
         names.push_back(command_of(*applet));
     return fail("unknown command: " + word + "." + did_you_mean(word, names) + " See ikigai --help.", 2);
+}
+
+// For an option that there is not.
+std::string suggestion(int argc, char** argv, const CLI::App& app)
+{
+    std::vector<std::string> names;
+    auto used = app.get_subcommands();
+    for (auto* option : (used.empty() ? &app : used.front())->get_options())
+        for (auto& name : option->get_lnames())
+            names.push_back("--" + name);
+    for (int i = 1; i < argc; ++i) {
+        std::string word(argv[i]);
+        if (word.starts_with("--") && std::ranges::find(names, word) == names.end())
+            return did_you_mean(word, names);
+    }
+    return "";
+}
+
+// `ikigai -p hello` is `ikigai chat -p hello`.
+std::vector<std::string> words_of(int argc, char** argv)
+{
+    std::vector<std::string> words(argv + 1, argv + argc);
+    auto own = [](std::string_view word) { return word == "-h" || word == "--help" || word == "--version"; };
+    if (!words.empty() && words[0].starts_with('-') && !own(words[0]))
+        words.insert(words.begin(), "chat");
+    std::ranges::reverse(words);   // as CLI11 wants them
+    return words;
 }
 
 int program(int argc, char** argv)
@@ -319,14 +355,17 @@ int program(int argc, char** argv)
     auto is_known = [&](std::string_view word) {
         return std::ranges::any_of(app.get_subcommands(nullptr), [&](auto* sub) { return sub->get_name() == word; });
     };
+    if (!bare && !std::strcmp(argv[1], "help"))
+        return print(app.help());
     if (!bare && argv[1][0] != '-' && !is_known(argv[1]))
         return unknown(argv[1], app);
     try {
-        app.parse(argc, argv);
+        app.parse(words_of(argc, argv));
     } catch (const CLI::ParseError& e) {
-        if (e.get_exit_code() == 0)
-            return app.exit(e);
-        return fail(e.what(), 2);
+        std::ostringstream out, err;
+        if (app.exit(e, out, err) == 0)
+            return print(out.str());
+        return fail(e.what() + suggestion(argc, argv, app), 2);
     }
     if (*discover_command) return discover(json, trust, self);
     if (*applets_command) return applets();
@@ -334,8 +373,6 @@ int program(int argc, char** argv)
     if (*llm_command) return llm(argc - 1, argv + 1);
     if (bare && !(isatty(0) && isatty(1)))
         return print(app.help());
-    if (!bare && !*chat_command && !*run_command)
-        return print(app.help()), 2;
 
     supervise();
     return *run_command ? run_tool(tool, arguments, trust, limit, self) : run_chat(words, self);

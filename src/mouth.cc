@@ -11,6 +11,8 @@ constexpr int gray = 242, yellow = 179;
 std::string excerpt(std::string_view text)
 {
     text = trim(text);
+    if (text.empty())
+        return "(no output)";
     std::size_t end = 0;
     for (int lines = 0; lines < 3 && end != text.npos; ++lines)
         end = text.find('\n', end ? end + 1 : 0);

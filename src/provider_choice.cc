@@ -57,7 +57,7 @@ Result<ProviderChoice> choose_provider(std::string_view provider, std::string_vi
     if (name.empty()) name = by_model(model);
     if (name.empty()) name = base_url.empty() ? by_environment() : "openai";
     if (name.empty())
-        return Error{code::usage, "No provider: set OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY (or OPENAI_BASE_URL for a local server), or use --provider offline"};
+        return Error{code::usage, "No provider: " + std::string(provider_settings) + ", or use --provider offline"};
 
     auto address = base_url.empty() ? variable("OPENAI_BASE_URL") : std::string(base_url);   // it decides for openai only
     auto* row = providers::find(name, address);

@@ -8,6 +8,9 @@
 
 namespace ik {
 
+// What to do where nothing is set up.
+inline constexpr std::string_view provider_settings = "set OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY (or OPENAI_BASE_URL for a local server)";
+
 struct ProviderChoice {
     std::string provider, model, base_url;
     std::string key, key_source;   // where the key came from: a variable's name

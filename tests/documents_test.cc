@@ -476,7 +476,8 @@ TEST_CASE("documents: the exit status of chat is what ikigai.1 says")
         return user.ikigai(words).status;
     };
     CHECK(offline({"-p", "list"}) == 0);
-    CHECK(user.ikigai({"chat", "--provider", "openai-chat", "-p", "x"}).status == 1);
+    CHECK(user.ikigai({"chat", "--provider", "openai-chat", "--model", "m", "--base-url", "http://127.0.0.1:9", "-p", "x"}).status == 1);
+    CHECK(user.ikigai({"chat", "--provider", "openai-chat", "-p", "x"}).status == 2);
     CHECK(user.ikigai({"chat", "-p", "x"}).status == 2);
     CHECK(offline({"--no-such-option"}) == 2);
     CHECK(offline({"-p", "list", "--max-turns", "1"}) == 3);

@@ -142,7 +142,7 @@ void Session::keep_reply(bool with_calls)
 Effects Session::ask()
 {
     if (turns_ >= options_.max_turns)
-        return {End{"max_turns", "the limit of " + std::to_string(options_.max_turns) + " model requests a message is reached", ""}};
+        return {End{"max_turns", "the limit of " + std::to_string(options_.max_turns) + " model requests a message is reached", std::string(code::max_turns)}};
     ++turns_;
     asking_ = true;
     answer_.clear();

@@ -47,6 +47,8 @@ inline constexpr std::string_view auth_invalid = "AUTH_INVALID";
 inline constexpr std::string_view rate_limit = "RATE_LIMIT";
 inline constexpr std::string_view network_error = "NETWORK_ERROR";
 inline constexpr std::string_view api_error = "API_ERROR";
+inline constexpr std::string_view timeout = "TIMEOUT";
+inline constexpr std::string_view max_turns = "MAX_TURNS";
 inline constexpr std::string_view llm_failed = "LLM_FAILED";
 // what the system refused
 inline constexpr std::string_view spawn_failed = "SPAWN_FAILED";
