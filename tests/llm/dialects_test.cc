@@ -173,6 +173,7 @@ TEST_CASE("dialects: members of the wrong kind are no reason to die")
                     auto odd = *document;
                     odd.set(name, *parse_json(value));
                     decode(dialect.provider, event(odd.dump()) + event(piece));
+                    if (member.as<Json::Array>() && member.as<Json::Array>()->empty()) continue;
                     auto* inner = member.as<Json::Array>() ? &member.as<Json::Array>()->front() : &member;
                     if (!inner->as<Json::Object>()) continue;
                     for (auto& [inner_name, unused] : *inner->as<Json::Object>()) {
