@@ -288,7 +288,7 @@ HttpRequest openai_chat_request(const Json& ask, const Endpoint& endpoint)
 
     if (auto limit = number_at(&ask, {"max_tokens"}); limit > 0)
         body.set(openai && thinks(model) ? "max_completion_tokens" : "max_tokens", limit);
-    if (auto level = ask.text("thinking"); !level.empty() && level != "none")
+    if (auto level = ask.text("thinking"); !level.empty() && level != "none" && (!openai || thinks(model)))
         body.set("reasoning_effort", level);
     body.set("stream", true);
     body.set("stream_options", object({{"include_usage", true}}));

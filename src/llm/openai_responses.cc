@@ -173,6 +173,8 @@ private:
             return add_text(&kept);
         if (type == "function_call")
             return;   // found again by its call
+        if (type == "reasoning" && kept.text("encrypted_content").empty())
+            return;   // nothing is stored there: its id alone means nothing
         add_text(nullptr);
         out_.push_back(kept);
     }
@@ -208,8 +210,9 @@ private:
     // Reasoning must be followed by the item that it led to; in a turn that was interrupted that is missing.
     void drop_loose_reasoning()
     {
+        auto led_to = [&](std::size_t i) { return i < out_.size() && (out_[i].find("id") || out_[i].text("type") == "function_call"); };
         for (auto i = out_.size(); i-- > 0;)
-            if (out_[i].text("type") == "reasoning" && (i + 1 == out_.size() || out_[i + 1].text("id").empty()))
+            if (out_[i].text("type") == "reasoning" && !led_to(i + 1))
                 out_.erase(out_.begin() + static_cast<std::ptrdiff_t>(i));
     }
 
