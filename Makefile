@@ -61,7 +61,7 @@ $(filter-out %/bundle.o,$(objects)): $(BUILD)/%.o: src/%.cc | $(deps)
 	@mkdir -p $(@D)
 	$(CXX) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -c $< -o $@
 
-$(BUILD)/base/bundle.o: src/base/bundle.S $(CA_BUNDLE)
+$(BUILD)/base/bundle.o: src/base/bundle.S $(wildcard $(CA_BUNDLE)) | $(deps)
 	@mkdir -p $(@D)
 	$(CXX) -DCA_BUNDLE='"$(CA_BUNDLE)"' -c $< -o $@
 
