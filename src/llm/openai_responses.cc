@@ -31,14 +31,9 @@ std::string_view string_in(const Json& event, std::string_view name)
 Decoded OpenAiResponses::on(const sse::Event& event)
 {
     Decoded out;
-    auto data = trim(event.data);
-    if (done_ || data.empty() || data == "[DONE]")
+    auto value = done_ ? std::nullopt : json_of(event, out);
+    if (!value)
         return out;
-    auto value = parse_json(data);
-    if (!value) {
-        out.complaint = not_json(data);
-        return out;
-    }
     auto type = value->text("type");
     auto delta = string_in(*value, "delta");
     if (type == "response.output_text.delta" || type == "response.refusal.delta") {
