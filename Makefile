@@ -48,10 +48,12 @@ all: $(ROOT)/bin/ikigai $(links)
 tools: all
 tool-%: $(ROOT)/libexec/ikigai/% ;
 
-# What is copied to hosts carries no debug information; build/ikigai does.
+# What is copied to hosts carries no debug information; build/ikigai does. Copied once more, because what strip
+# writes lies in the page cache in such large pieces that every process of ours would map most of it.
 $(ROOT)/bin/ikigai: $(BUILD)/ikigai
 	@mkdir -p $(@D)
-	$(if $(debug)$(sanitize),cp $< $@,strip -o $@ $<)
+	$(if $(debug)$(sanitize),,strip -o $<.stripped $<)
+	cp $<$(if $(debug)$(sanitize),,.stripped) $@
 
 $(BUILD)/ikigai: $(objects)
 	@mkdir -p $(@D)
