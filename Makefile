@@ -100,7 +100,8 @@ $(filter $(BUILD)/bench-objects/%,$(benches)): $(BUILD)/bench-objects/%.o: bench
 	@mkdir -p $(@D)
 	$(CXX) $(CPPFLAGS) -Ibench -Itests $(CXXFLAGS) -MMD -MP -c $< -o $@
 
-$(BUILD)/bench: $(benches) $(library)
+# The library first: of what both hold, the linker takes the first, and the tests are not optimised.
+$(BUILD)/bench: $(library) $(benches)
 	make/link $(CXX) $(CXXFLAGS) $(LDFLAGS) $^ $(LDLIBS) -o $@
 
 $(BUILD)/bench-%: bench/%.c
@@ -108,7 +109,7 @@ $(BUILD)/bench-%: bench/%.c
 
 bench: all $(BUILD)/bench $(BUILD)/bench-noop $(BUILD)/bench-loud
 	@make/bench-references
-	@$(BUILD)/bench $(ROWS)
+	@RECORDINGS="$${RECORDINGS-$(CURDIR)/../shared/recordings}" $(BUILD)/bench $(ROWS)
 
 # A layer may include itself and the layers named after its colon.
 layers = base: agent:base applets:base term:base llm:base store:base
