@@ -48,10 +48,12 @@ all: $(ROOT)/bin/ikigai $(links)
 tools: all
 tool-%: $(ROOT)/libexec/ikigai/% ;
 
-# What is copied to hosts carries no debug information; build/ikigai does.
+# What is copied to hosts carries no debug information; build/ikigai does. Copied once more, because what strip
+# writes lies in the page cache in such large pieces that every process of ours would map most of it.
 $(ROOT)/bin/ikigai: $(BUILD)/ikigai
 	@mkdir -p $(@D)
-	$(if $(debug)$(sanitize),cp $< $@,strip -o $@ $<)
+	$(if $(debug)$(sanitize),,strip -o $<.stripped $<)
+	cp $<$(if $(debug)$(sanitize),,.stripped) $@
 
 $(BUILD)/ikigai: $(objects)
 	@mkdir -p $(@D)
@@ -61,7 +63,7 @@ $(filter-out %/bundle.o,$(objects)): $(BUILD)/%.o: src/%.cc | $(deps)
 	@mkdir -p $(@D)
 	$(CXX) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -c $< -o $@
 
-$(BUILD)/base/bundle.o: src/base/bundle.S $(CA_BUNDLE)
+$(BUILD)/base/bundle.o: src/base/bundle.S $(wildcard $(CA_BUNDLE)) | $(deps)
 	@mkdir -p $(@D)
 	$(CXX) -DCA_BUNDLE='"$(CA_BUNDLE)"' -c $< -o $@
 
@@ -98,7 +100,8 @@ $(filter $(BUILD)/bench-objects/%,$(benches)): $(BUILD)/bench-objects/%.o: bench
 	@mkdir -p $(@D)
 	$(CXX) $(CPPFLAGS) -Ibench -Itests $(CXXFLAGS) -MMD -MP -c $< -o $@
 
-$(BUILD)/bench: $(benches) $(library)
+# The library first: of what both hold, the linker takes the first, and the tests are not optimised.
+$(BUILD)/bench: $(library) $(benches)
 	make/link $(CXX) $(CXXFLAGS) $(LDFLAGS) $^ $(LDLIBS) -o $@
 
 $(BUILD)/bench-%: bench/%.c
@@ -106,7 +109,7 @@ $(BUILD)/bench-%: bench/%.c
 
 bench: all $(BUILD)/bench $(BUILD)/bench-noop $(BUILD)/bench-loud
 	@make/bench-references
-	@$(BUILD)/bench $(ROWS)
+	@RECORDINGS="$${RECORDINGS-$(CURDIR)/../shared/recordings}" $(BUILD)/bench $(ROWS)
 
 # A layer may include itself and the layers named after its colon.
 layers = base: agent:base applets:base term:base llm:base store:base

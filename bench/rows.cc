@@ -212,7 +212,7 @@ std::vector<Line> request(const Place& here)
 }
 
 // A long answer in small pieces, as models send them, through our two processes.
-std::vector<Line> decode(const Place& here)
+std::vector<Line> answer(const Place& here)
 {
     if (here.curl.empty())
         throw std::runtime_error("there is no curl");
@@ -226,7 +226,7 @@ std::vector<Line> decode(const Place& here)
     auto ours = chat(here, server);
     auto reference = command(here, {here.curl, "-sN", "-d", "{}", server.base_url() + "/chat/completions"});
     auto measured = in_turn(long_pairs, ours, reference);
-    auto out = line("decode", "chat -p: an answer of 8 MB", "curl", measured);
+    auto out = line("answer", "chat -p: an answer of 8 MB", "curl", measured);
     out.our_memory = memory_of(ours, here.bin);
     return {out};
 }
@@ -310,7 +310,7 @@ std::vector<Line> edit(const Place& here)
 
 constexpr Row rows[] = {
     {"start", start}, {"discover", discover}, {"chat", conversation}, {"request", request}, {"output", output},
-    {"host", host}, {"read", read}, {"edit", edit}, {"decode", decode},
+    {"host", host}, {"read", read}, {"edit", edit}, {"decode", decode_streams}, {"answer", answer},
 };
 
 }

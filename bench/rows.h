@@ -32,4 +32,6 @@ struct Row {
 
 std::span<const Row> all_rows();
 
+std::vector<Line> decode_streams(const Place&);   // in decode.cc
+
 }

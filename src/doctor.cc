@@ -5,6 +5,7 @@
 #include "base/places.h"
 #include "base/text.h"
 #include "base/url.h"
+#include "discover.h"
 #include "inquiries.h"
 #include "version.h"
 
@@ -46,9 +47,7 @@ Checks system_checks(const World& world)
 
 Checks tool_checks(const World& world)
 {
-    Registry registry;
-    registry.start(tool_places(world, false));
-    settle(registry);
+    auto registry = tools_found(world, false);
     Checks out;
     if (registry.state() == Registry::State::failed)
         out.push_back(warn("tools", "some could not be looked for: " + registry.failure()));

@@ -7,6 +7,7 @@
 //                                                 agent/registry  which tools there are
 //                                                 host            tool calls as children -> envelopes
 //                                                 mouth           what is shown
+//                                                 start           settings, provider, key: before it
 //   ikigai config, models                       inquiries
 //   ikigai doctor                               doctor
 //   ikigai run, discover, applets, …            this file
@@ -21,13 +22,14 @@
 #include "base/signals.h"
 #include "base/text.h"
 #include "chat.h"
+#include "discover.h"
 #include "doctor.h"
 #include "environment.h"
 #include "inquiries.h"
 #include "llm/llm.h"
 #include "llm/provider.h"
-#include "local_server.h"
 #include "mouth.h"
+#include "start.h"
 #include "supervise.h"
 #include "version.h"
 
@@ -84,32 +86,6 @@ int install_links(const std::string& folder, const World& world)
     return print(std::to_string(all_applets().size()) + " links in " + folder + "\n");
 }
 
-int discover(bool json, bool trust, const World& world)
-{
-    Registry registry;
-    registry.start(tool_places(world, trust));
-    settle(registry);
-    if (registry.state() == Registry::State::failed)
-        fail("some tools could not be looked for: " + registry.failure(), 1);
-    if (json) {
-        Json::Array tools, skipped;
-        for (auto& tool : registry.tools())
-            tools.push_back(object({{"name", tool.name}, {"path", tool.path}, {"origin", tool.origin}, {"schema", tool.schema}}));
-        for (auto& each : registry.skipped())
-            skipped.push_back(object({{"path", each.path}, {"reason", each.reason}}));
-        return print(object({{"tools", tools}, {"skipped", skipped}}).dump() + "\n");
-    }
-    std::string out;
-    for (auto& tool : registry.tools()) {
-        auto name = tool.name;
-        name.resize(std::max<std::size_t>(name.size(), 14), ' ');
-        out += name + " " + harmless(tool.schema.text("description")) + "  (" + tool.origin + ")\n";
-    }
-    for (auto& each : registry.skipped())
-        write_all(2, harmless(each.line()) + "\n");
-    return print(out.empty() ? "No tools available\n" : out);
-}
-
 Result<std::string> read_stdin()
 {
     std::string input(1 << 20, '\0');
@@ -134,9 +110,7 @@ int run_tool(const std::string& name, const std::optional<std::string>& given, b
     if (!arguments)
         return fail("the arguments of " + name + ": " + arguments.error().message, 2);
 
-    Registry registry;
-    registry.start(tool_places(world, trust));
-    settle(registry);
+    auto registry = tools_found(world, trust);
     Signals signals;
     int told = 0;   // the signal that ends us
     auto state = state_folder();
@@ -240,28 +214,6 @@ Settings settings_of(const Words& set, bool trust)
     return read_settings(sources);
 }
 
-void complain(const Settings& settings)
-{
-    for (auto& warning : settings.warnings)
-        fail(harmless(warning), 0);
-}
-
-// A server on this machine that the person at the terminal says yes to.
-std::optional<LocalServer> local_server_by_consent()
-{
-    if (!isatty(0) || !isatty(2))
-        return {};
-    for (auto& server : local_servers()) {
-        write_all(2, server.name + " answers at " + server.base_url + " (model " + harmless(server.model) + "). Use it? [Y/n] ");
-        std::string answer(256, '\0');
-        auto n = read_some(0, answer.data(), answer.size());
-        auto said = lower(trim(answer.substr(0, n > 0 ? static_cast<std::size_t>(n) : 0)));
-        if (n > 0 && (said.empty() || said.starts_with('y')))
-            return server;
-    }
-    return {};
-}
-
 Status read_words(ChatWords& words)
 {
     auto& options = words.options;
@@ -279,56 +231,11 @@ Status read_words(ChatWords& words)
     return Done{};
 }
 
-milliseconds time_of(const Settings& settings, std::string_view name)
-{
-    return milliseconds(static_cast<long long>(settings.number(name) * 1000));
-}
-
-void apply(const Settings& settings, ChatOptions& options)
-{
-    if (auto text = settings.text("system"); !text.empty())
-        options.system = text;
-    options.thinking = settings.text("thinking");
-    options.max_turns = static_cast<std::int64_t>(settings.number("max_turns"));
-    options.max_tokens = static_cast<std::int64_t>(settings.number("max_tokens"));
-    for (auto& name : settings.texts("tools"))
-        options.tools.push_back(replace(name, '-', '_'));
-    options.tool_timeout = time_of(settings, "tool_timeout");
-    options.silence = std::max(options.silence, time_of(settings, "stream_idle_timeout") + std::chrono::seconds(60));
-    if (auto timeout = time_of(settings, "timeout"); timeout.count() > 0)
-        options.timeout = timeout;
-}
-
 int run_chat(ChatWords& words, const World& world)
 {
-    auto& options = words.options;
     if (auto read = read_words(words); !read)
         return fail(read.error().message, 2);
-    auto settings = settings_of(words.set, options.trust);
-    complain(settings);
-    apply(settings, options);
-
-    auto wish = wish_of(settings);
-    if (!wish.credentials.warning.empty())
-        fail(harmless(wish.credentials.warning), 0);
-    auto choice = choose_provider(wish);
-    bool open = !options.print && wish.provider.empty() && wish.model.empty() && wish.base_url.empty();
-    if (!choice && open)
-        if (auto server = local_server_by_consent())
-            choice = choose_provider({.provider = "openai", .model = server->model, .base_url = server->base_url});
-    if (!choice && open) {
-        write_all(2, "No model is set up: the built-in offline provider answers. To change that, " + std::string(provider_settings) + ".\n");
-        choice = choose_provider({.provider = "offline"});
-    }
-    if (!choice)
-        return fail(choice.error().message, 2);
-    choice->stream_idle_ms = time_of(settings, "stream_idle_timeout").count();
-    options.provider = choice->provider;
-    options.model = choice->model;
-    options.setup = choice->setup().dump();
-    forget(key_variables(wish.declared));
-    supervise();
-    return chat(options, world);
+    return start_chat(words.options, settings_of(words.set, words.options.trust), world);
 }
 
 // The word that no subcommand or applet is called.
@@ -387,7 +294,9 @@ int program(int argc, char** argv)
     add_chat_options(*chat_command, words);
 
     bool json = false, trust = false;
+    std::string dialect;
     auto* discover_command = app.add_subcommand("discover", "The tools that there are");
+    discover_command->add_option("--format", dialect, "As that provider would be offered them: " + provider_names())->type_name("PROVIDER");
     discover_command->add_flag("--json", json, "As one JSON object");
     discover_command->add_flag("--trust", trust, "Also those in ./.ikigai/tools");
 
@@ -431,9 +340,9 @@ int program(int argc, char** argv)
         std::ostringstream out, err;
         if (app.exit(e, out, err) == 0)
             return print(out.str());
-        return fail(e.what() + suggestion(argc, argv, app), 2);
+        return fail(std::string(e.what()) + "." + suggestion(argc, argv, app), 2);
     }
-    if (*discover_command) return discover(json, trust, self);
+    if (*discover_command) return discover(json, dialect, trust, self);
     if (*applets_command) return applets();
     if (*links_command) return install_links(folder, self);
     if (*llm_command) return llm(argc - 1, argv + 1);

@@ -120,15 +120,6 @@ std::string default_model(const providers::Provider& row)
     return it == std::end(default_models) ? "" : std::string(it->model);
 }
 
-std::string chosen_name(const ProviderWish& wish)
-{
-    if (!wish.provider.empty()) return wish.provider;
-    if (auto name = by_model(wish.model); !name.empty()) return name;
-    if (!wish.base_url.empty()) return "openai";
-    auto name = by_key(wish.credentials);
-    return name.empty() ? only_one(wish.declared) : name;
-}
-
 std::string first_of(std::string_view a, std::string_view b) { return std::string(a.empty() ? b : a); }
 
 }
@@ -140,6 +131,15 @@ Json ProviderChoice::setup() const
     if (!headers.as<Json::Object>()->empty()) line.set("headers", headers);
     if (strict) line.set("strict", true);
     return line;
+}
+
+std::string chosen_name(const ProviderWish& wish)
+{
+    if (!wish.provider.empty()) return wish.provider;
+    if (auto name = by_model(wish.model); !name.empty()) return name;
+    if (!wish.base_url.empty()) return "openai";
+    auto name = by_key(wish.credentials);
+    return name.empty() ? only_one(wish.declared) : name;
 }
 
 Result<ProviderChoice> choose_provider(const ProviderWish& wish)

@@ -31,6 +31,9 @@ struct ProviderChoice {
     Json setup() const;            // the first line for `ikigai llm`
 };
 
+// The provider's name, as far as it follows from the wish; empty where nothing says which.
+std::string chosen_name(const ProviderWish&);
+
 // Error: USAGE with what to set; AUTH_MISSING where a declared key is not there.
 Result<ProviderChoice> choose_provider(const ProviderWish&);
 

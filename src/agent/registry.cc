@@ -246,14 +246,4 @@ const Tool* Registry::find(std::string_view name) const
     return it == tools_.end() ? nullptr : &*it;
 }
 
-void settle(Registry& registry)
-{
-    while (!registry.settled()) {
-        Poll poll;
-        registry.add_to(poll);
-        poll.wait();
-        registry.advance(poll);
-    }
-}
-
 }

@@ -86,7 +86,4 @@ private:
 // form of the parameters is turned into an object schema. Error: why it is none.
 Result<Json> standard_schema(const Json& printed);
 
-// Until it is settled; nothing else goes on meanwhile.
-void settle(Registry&);
-
 }
