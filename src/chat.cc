@@ -126,6 +126,16 @@ Chat::Chat(const ChatOptions& options, const World& world)
 
 bool Chat::idle() const { return !session_.busy() && !host_.busy() && later_.empty() && !waiting_message_; }
 
+// US dollars, of the turn that ran last.
+std::optional<double> Chat::cost() const
+{
+    if (!options_.price)
+        return {};
+    auto& usage = session_.usage();
+    auto& price = *options_.price;
+    return (static_cast<double>(usage.input - usage.cached) * price.in + static_cast<double>(usage.cached) * price.cached + static_cast<double>(usage.output) * price.out) / 1e6;
+}
+
 bool Chat::ended() const
 {
     if (leaving_)
@@ -243,7 +253,7 @@ void Chat::perform(const End& end)
 {
     if (gave_up_)
         return;   // said already
-    mouth_.end(end, session_, id_);
+    mouth_.end(end, session_, id_, cost());
     prompted_ = hinted_ = false;
     bool person_at_keys = options_.format == Format::person && isatty(0);
     if (!person_at_keys)
@@ -255,7 +265,7 @@ void Chat::perform(const End& end)
 // Ends the run in the middle of a turn.
 void Chat::give_up(End end, int status)
 {
-    mouth_.end(end, session_, id_);
+    mouth_.end(end, session_, id_, cost());
     leaving_ = gave_up_ = true;
     status_ = status;
     drop_model();

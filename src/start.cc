@@ -75,6 +75,7 @@ int start_chat(ChatOptions options, const Settings& settings, const World& world
     apply(settings, options);
     options.provider = choice->provider;
     options.model = choice->model;
+    options.price = providers::price_of(choice->model, settings["prices"].value);
     options.setup = choice->setup().dump();
     forget(key_variables(wish.declared));
     supervise();

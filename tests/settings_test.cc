@@ -130,6 +130,21 @@ TEST_CASE("settings: a conversation follows them")
     CHECK(server.requests().at(1).body.find("TOOL_TIMEOUT") != std::string::npos);
 }
 
+TEST_CASE("settings: what an answer costs, where the price is known")
+{
+    Home home;
+    ModelServer server({stream_of({text("a")}), stream_of({text("b")})});   // 10 tokens in, 5 out each
+    auto done = [&] {
+        auto out = parse_json(ikigai(home, {"chat", "-p", "hi", "--output-format", "json", "--model", "scripted-1", "--base-url", server.base_url()}).out);
+        return out ? *out : Json();
+    };
+    CHECK(!done().find("cost_usd"));
+    home.write(user_file, R"({"prices":{"scripted":{"input":1000,"output":2000},"scr":{"input":1}}})");
+    auto priced = done();
+    REQUIRE(priced.find("cost_usd"));
+    CHECK(*priced.find("cost_usd") == Json(0.02));
+}
+
 TEST_CASE("settings: a project's file counts only when it is trusted, and may only make things less")
 {
     Home home;
