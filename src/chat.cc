@@ -5,7 +5,6 @@
 #include "base/text.h"
 #include "commands.h"
 #include "environment.h"
-#include "provider_choice.h"
 #include "supervise.h"
 
 #include <cerrno>
@@ -21,7 +20,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto model_silence = 300s;            // `ikigai llm` speaks at least this often while it is asked
 constexpr auto patience = 2s;                   // with a standard input that neither says anything nor ends
 constexpr std::size_t max_typed = 32 << 20;     // bytes on stdin that are one message
 constexpr std::size_t max_model_line = 64 << 20;
@@ -116,8 +114,8 @@ Registry::Places tool_places(const World& world, bool trust)
 Chat::Chat(const ChatOptions& options, const World& world)
     : options_(options), world_(world), id_(new_id()), mouth_(options.format, colour_wanted()),
       session_({.provider = options.provider, .model = options.model, .system = options.system.value_or(system_text(here())),
-                .thinking = options.thinking, .max_turns = options.max_turns}),
-      host_({.session = id_, .outputs = outputs_folder(id_)})
+                .thinking = options.thinking, .max_tokens = options.max_tokens, .max_turns = options.max_turns}),
+      host_({.session = id_, .outputs = outputs_folder(id_), .limit = options.tool_timeout})
 {
     if (options_.timeout)
         deadline_ = Clock::now() + *options_.timeout;
@@ -127,6 +125,16 @@ Chat::Chat(const ChatOptions& options, const World& world)
 }
 
 bool Chat::idle() const { return !session_.busy() && !host_.busy() && later_.empty() && !waiting_message_; }
+
+// US dollars, of the turn that ran last.
+std::optional<double> Chat::cost() const
+{
+    if (!options_.price)
+        return {};
+    auto& usage = session_.usage();
+    auto& price = *options_.price;
+    return (static_cast<double>(usage.input - usage.cached) * price.in + static_cast<double>(usage.cached) * price.cached + static_cast<double>(usage.output) * price.out) / 1e6;
+}
 
 bool Chat::ended() const
 {
@@ -156,7 +164,7 @@ int Chat::run()
         poll.read(signals_.fd());
         if (model_) {
             model_->add_to(poll);
-            if (session_.asking()) poll.until(heard_model_ + model_silence);
+            if (session_.asking()) poll.until(heard_model_ + options_.silence);
         }
         host_.add_to(poll);
         registry_.add_to(poll);
@@ -208,12 +216,7 @@ bool Chat::start_model()
 {
     if (model_)
         return true;
-    auto choice = choose_provider(options_.provider, options_.model, options_.base_url);
-    if (!choice) {
-        later_.push_back(ModelFailed{choice.error().message, std::string(choice.error().code)});
-        return false;
-    }
-    auto child = Child::start({.argv = {world_.self, "llm"}, .env = without_secrets(environment()), .input = choice->setup_line(), .keep_stdin = true});
+    auto child = Child::start({.argv = {world_.self, "llm"}, .env = without_secrets(environment()), .input = options_.setup + "\n", .keep_stdin = true});
     if (!child) {
         later_.push_back(ModelFailed{child.error().message, std::string(code::llm_failed)});
         return false;
@@ -250,7 +253,7 @@ void Chat::perform(const End& end)
 {
     if (gave_up_)
         return;   // said already
-    mouth_.end(end, session_, id_);
+    mouth_.end(end, session_, id_, cost());
     prompted_ = hinted_ = false;
     bool person_at_keys = options_.format == Format::person && isatty(0);
     if (!person_at_keys)
@@ -262,7 +265,7 @@ void Chat::perform(const End& end)
 // Ends the run in the middle of a turn.
 void Chat::give_up(End end, int status)
 {
-    mouth_.end(end, session_, id_);
+    mouth_.end(end, session_, id_, cost());
     leaving_ = gave_up_ = true;
     status_ = status;
     drop_model();
@@ -344,8 +347,8 @@ void Chat::hear_model()
         fail("the model process ended unexpectedly (" + (model_->exit->signal ? "signal " + std::to_string(model_->exit->signal)
                                                                             : "exit " + std::to_string(model_->exit->code)) + ")"
              + (model_->err.empty() ? "" : ": " + std::string(trim(model_->err))));
-    else if (Clock::now() >= heard_model_ + model_silence)
-        fail("the model process was silent for 300 s");
+    else if (Clock::now() >= heard_model_ + options_.silence)
+        fail("the model process was silent for " + std::to_string(options_.silence.count() / 1000) + " s");
     else if (bytes.size() > max_model_line)
         fail("the model process said a line of more than 64 MB");
 }

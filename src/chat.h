@@ -5,6 +5,7 @@
 #include "agent/session.h"
 #include "base/signals.h"
 #include "host.h"
+#include "llm/models.h"
 #include "mouth.h"
 
 namespace ik {
@@ -12,11 +13,16 @@ namespace ik {
 struct ChatOptions {
     std::optional<std::string> print;      // -p: one answer, then the end
     std::string message;                   // said first in a conversation
-    std::string provider, model, base_url; // empty: found out
+    std::string provider, model;
+    std::string setup;                     // the first line for `ikigai llm`, with the key in it
     std::optional<std::string> system;     // instead of our own
     std::string thinking;
     Format format = Format::person;
     std::int64_t max_turns = 50;
+    std::int64_t max_tokens = 0;           // 0: the provider's own limit
+    std::optional<providers::Price> price; // of the model, where it is known
+    milliseconds tool_timeout = std::chrono::seconds(30);
+    milliseconds silence = std::chrono::seconds(300);   // `ikigai llm` speaks at least this often while it is asked
     bool trust = false;                    // run the tools of ./.ikigai
     std::vector<std::string> tools;        // only these
     std::optional<milliseconds> timeout;   // of the whole
@@ -64,6 +70,7 @@ private:
     void say_message(std::string text);
     void give_up(End end, int status);
     bool idle() const;
+    std::optional<double> cost() const;
     bool ended() const;
 
     ChatOptions options_;

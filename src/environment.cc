@@ -4,6 +4,11 @@
 #include "base/text.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <sys/prctl.h>
+
+extern char** environ;
 
 namespace ik {
 namespace {
@@ -52,6 +57,36 @@ std::vector<std::string> without_secrets(const std::vector<std::string>& all, co
             out.push_back(entry);
     }
     return out;
+}
+
+void hide_secrets()
+{
+    bool any = false;
+    for (char** entry = environ; entry && *entry; ++entry) {
+        std::string_view text = *entry;
+        auto end = text.find('=');
+        if (end == text.npos || !looks_secret(text.substr(0, end), text.substr(end + 1)))
+            continue;
+        char* copy = strdup(*entry);
+        if (!copy)
+            continue;
+        explicit_bzero(*entry, text.size());
+        *entry = copy;
+        any = true;
+    }
+#ifndef __SANITIZE_ADDRESS__
+    if (any)
+        prctl(PR_SET_DUMPABLE, 0);   // nor /proc/PID/mem, nor a core file
+#endif
+}
+
+void forget(const std::vector<std::string>& names)
+{
+    for (auto& name : names)
+        if (char* value = std::getenv(name.c_str())) {
+            explicit_bzero(value, std::strlen(value));
+            unsetenv(name.c_str());
+        }
 }
 
 void set_variable(std::vector<std::string>& env, std::string_view name, std::string_view value)

@@ -7,6 +7,9 @@
 //                                                 agent/registry  which tools there are
 //                                                 host            tool calls as children -> envelopes
 //                                                 mouth           what is shown
+//                                                 start           settings, provider, key: before it
+//   ikigai config, models                       inquiries
+//   ikigai doctor                               doctor
 //   ikigai run, discover, applets, …            this file
 //
 // base/ knows nothing of ikigai. Applets are dispatched before anything else is touched: they start as
@@ -20,11 +23,13 @@
 #include "base/text.h"
 #include "chat.h"
 #include "discover.h"
+#include "doctor.h"
+#include "environment.h"
+#include "inquiries.h"
 #include "llm/llm.h"
 #include "llm/provider.h"
-#include "local_server.h"
 #include "mouth.h"
-#include "provider_choice.h"
+#include "start.h"
 #include "supervise.h"
 #include "version.h"
 
@@ -32,6 +37,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <map>
 #include <sstream>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -154,9 +160,8 @@ constexpr std::pair<const char*, Format> formats[] = {{"text", Format::text}, {"
 
 struct ChatWords {   // the command line, as it was written
     ChatOptions options;
-    std::string format = "text", system, system_file;
-    std::string tools;
-    double timeout = 0;
+    std::string format = "text", system_file;
+    std::map<std::string, std::string> set;   // settings, by name
 };
 
 std::string provider_names()
@@ -167,77 +172,70 @@ std::string provider_names()
     return out;
 }
 
+using Words = std::map<std::string, std::string>;
+
+// The option that stands for a setting.
+CLI::Option* add_setting(CLI::App& app, const std::string& option, Words& set, const std::string& help)
+{
+    auto name = replace(option.substr(2), '-', '_');
+    return app.add_option(option, set[name], help);
+}
+
+void add_provider_options(CLI::App& app, Words& set, bool& trust)
+{
+    add_setting(app, "--provider", set, provider_names() + ", or one of the configuration");
+    add_setting(app, "--model", set, "The model's name");
+    add_setting(app, "--base-url", set, "Address of the service, up to before /chat/completions")->type_name("URL");
+    app.add_flag("--trust", trust, "Run the tools in ./.ikigai/tools, and follow ./.ikigai/config.json");
+}
+
 void add_chat_options(CLI::App& app, ChatWords& words)
 {
     auto& o = words.options;
     app.add_option("message", o.message, "Said first");
     app.add_option("-p,--print", o.print, "Answer TEXT and exit; piped standard input is added to it")->type_name("TEXT");
-    app.add_option("--provider", o.provider, provider_names())->envname("IKIGAI_PROVIDER");
-    app.add_option("--model", o.model, "The model's name")->envname("IKIGAI_MODEL");
-    app.add_option("--base-url", o.base_url, "Address of the service, up to before /chat/completions")->type_name("URL")->envname("IKIGAI_BASE_URL");
-    app.add_option("--system", words.system, "System text, instead of ikigai's own")->type_name("TEXT");
+    add_provider_options(app, words.set, o.trust);
+    add_setting(app, "--system", words.set, "System text, instead of ikigai's own");
     app.add_option("--system-file", words.system_file, "The same, from a file")->type_name("FILE");
-    app.add_option("--thinking", o.thinking, "none, low, medium or high")->check(CLI::IsMember({"none", "low", "medium", "high"}))->type_name("LEVEL");
+    add_setting(app, "--thinking", words.set, "none, low, medium or high")->check(CLI::IsMember({"none", "low", "medium", "high"}))->type_name("LEVEL");
     app.add_option("--output-format", words.format, "text, json or stream-json")->check(CLI::IsMember({"text", "json", "stream-json"}))->type_name("FORMAT");
-    app.add_option("--max-turns", o.max_turns, "Model requests a message")->check(CLI::Range(1, 1'000'000))->capture_default_str();
-    app.add_option("--tools", words.tools, "Offer only these tools, named with commas")->type_name("A,B");
-    app.add_option("--timeout", words.timeout, "Time limit of the whole, in seconds")->check(CLI::PositiveNumber)->type_name("SECONDS");
-    app.add_flag("--trust", o.trust, "Run the tools in ./.ikigai/tools");
+    add_setting(app, "--max-turns", words.set, "Model requests a message")->check(CLI::Range(1, 1'000'000))->type_name("N");
+    add_setting(app, "--tools", words.set, "Offer only these tools, named with commas")->type_name("A,B");
+    add_setting(app, "--timeout", words.set, "Time limit of the whole, in seconds")->check(CLI::PositiveNumber)->type_name("SECONDS");
 }
 
-// A server on this machine that the person at the terminal says yes to.
-std::optional<LocalServer> local_server_by_consent()
+// Files, environment and command line; what is wrong with them is said.
+Settings settings_of(const Words& set, bool trust)
 {
-    if (!isatty(0) || !isatty(2))
-        return {};
-    for (auto& server : local_servers()) {
-        write_all(2, server.name + " answers at " + server.base_url + " (model " + harmless(server.model) + "). Use it? [Y/n] ");
-        std::string answer(256, '\0');
-        auto n = read_some(0, answer.data(), answer.size());
-        auto said = lower(trim(answer.substr(0, n > 0 ? static_cast<std::size_t>(n) : 0)));
-        if (n > 0 && (said.empty() || said.starts_with('y')))
-            return server;
-    }
-    return {};
+    SettingSources sources{.trust = trust};
+    for (auto& [name, text] : set)
+        if (!text.empty())
+            sources.options.push_back({name, text, "--" + replace(name, '_', '-')});
+    return read_settings(sources);
 }
 
-int run_chat(ChatWords& words, const World& world)
+Status read_words(ChatWords& words)
 {
     auto& options = words.options;
-    if (!words.system.empty())
-        options.system = words.system;
     if (!words.system_file.empty()) {
         auto text = read_file(words.system_file);
         if (!text)
-            return fail(text.error().message, 2);
-        options.system = clean_utf8(*text);
+            return text.error();
+        words.set["system"] = *text;
     }
     for (auto& [name, format] : formats)
         if (options.print && words.format == name)
             options.format = format;
     if (!options.print && words.format != "text")
-        return fail("--output-format " + words.format + " needs -p", 2);
-    for (auto name : split(words.tools, ','))
-        if (!trim(name).empty())
-            options.tools.emplace_back(replace(trim(name), '-', '_'));
-    if (words.timeout > 0)
-        options.timeout = milliseconds(static_cast<long long>(words.timeout * 1000));
+        return Error{code::usage, "--output-format " + words.format + " needs -p"};
+    return Done{};
+}
 
-    auto choice = choose_provider(options.provider, options.model, options.base_url);
-    bool open = !options.print && options.provider.empty() && options.model.empty() && options.base_url.empty();
-    if (!choice && open)
-        if (auto server = local_server_by_consent())
-            choice = choose_provider("openai", server->model, server->base_url);
-    if (!choice && open) {
-        write_all(2, "No model is set up: the built-in offline provider answers. To change that, " + std::string(provider_settings) + ".\n");
-        choice = choose_provider("offline", "", "");
-    }
-    if (!choice)
-        return fail(choice.error().message, 2);
-    options.provider = choice->provider;
-    options.model = choice->model;
-    options.base_url = choice->base_url;
-    return chat(options, world);
+int run_chat(ChatWords& words, const World& world)
+{
+    if (auto read = read_words(words); !read)
+        return fail(read.error().message, 2);
+    return start_chat(words.options, settings_of(words.set, words.options.trust), world);
 }
 
 // The word that no subcommand or applet is called.
@@ -290,6 +288,7 @@ int program(int argc, char** argv)
         return out;
     });
 
+    hide_secrets();   // before there is a second process
     ChatWords words;
     auto* chat_command = app.add_subcommand("chat", "The conversation");
     add_chat_options(*chat_command, words);
@@ -309,6 +308,17 @@ int program(int argc, char** argv)
     run_command->add_option("arguments", arguments, "A JSON object; standard input without it")->type_name("JSON");
     run_command->add_option("--timeout", limit, "Time limit of the call, in seconds")->check(CLI::PositiveNumber)->capture_default_str();
     run_command->add_flag("--trust", trust, "Also tools in ./.ikigai/tools");
+
+    Words set;
+    auto* config_command = app.add_subcommand("config", "Every setting, its value and where it came from");
+    config_command->add_flag("--json", json, "As one JSON object");
+    config_command->add_flag("--trust", trust, "Follow ./.ikigai/config.json");
+    auto* models_command = app.add_subcommand("models", "The models that the provider has");
+    auto* doctor_command = app.add_subcommand("doctor", "Whether everything is in order for a conversation");
+    for (auto* command : {models_command, doctor_command}) {
+        command->add_flag("--json", json, "As one JSON object");
+        add_provider_options(*command, set, trust);
+    }
 
     auto* applets_command = app.add_subcommand("applets", "The tools that are built in");
     std::string folder;
@@ -336,11 +346,16 @@ int program(int argc, char** argv)
     if (*applets_command) return applets();
     if (*links_command) return install_links(folder, self);
     if (*llm_command) return llm(argc - 1, argv + 1);
+    if (*config_command) return print(config_text(settings_of({}, trust), json));
+    if (*models_command) return models(settings_of(set, trust), json, self.self);
+    if (*doctor_command) return doctor(settings_of(set, trust), json, self);
     if (bare && !(isatty(0) && isatty(1)))
         return print(app.help());
 
+    if (!*run_command)
+        return run_chat(words, self);
     supervise();
-    return *run_command ? run_tool(tool, arguments, trust, limit, self) : run_chat(words, self);
+    return run_tool(tool, arguments, trust, limit, self);
 }
 
 }

@@ -181,7 +181,7 @@ void Mouth::notice(const Json& notice)
         warn(notice.text("content"));
 }
 
-void Mouth::end(const End& end, const Session& session, std::string_view id)
+void Mouth::end(const End& end, const Session& session, std::string_view id, std::optional<double> cost)
 {
     if (!end.error.empty()) {
         if (format_ == Format::stream_json)
@@ -200,6 +200,7 @@ void Mouth::end(const End& end, const Session& session, std::string_view id)
     if (format_ == Format::json || format_ == Format::stream_json) {
         auto done = object({{"type", "done"}, {"text", session.answer()}, {"stop_reason", end.reason}, {"turns", session.turns()},
                             {"tool_calls", session.calls()}, {"usage", usage_json(session.usage())}, {"session", id}});
+        if (cost) done.set("cost_usd", *cost);
         if (format_ == Format::json && !end.error.empty()) {
             done.set("error", end.error);
             done.set("error_code", end.error_code);

@@ -18,7 +18,7 @@ public:
     void call(const ToolCall&);
     void result(const ToolCall&, const Json& envelope, milliseconds duration);
     void notice(const Json& notice);           // of a tool, for the user
-    void end(const End&, const Session&, std::string_view id);
+    void end(const End&, const Session&, std::string_view id, std::optional<double> cost);   // in US dollars, where it is known
 
     void say(std::string_view text);           // to the person: the answer of a command
     void warn(std::string_view sentence);      // to the person; on stderr where the answer is on stdout

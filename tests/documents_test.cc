@@ -3,9 +3,11 @@
 #include "base/poll.h"
 #include "base/process.h"
 #include "base/text.h"
+#include "settings.h"
 #include "support/server.h"
 #include "support/world.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <fcntl.h>
@@ -121,7 +123,7 @@ constexpr const char* sources[] = {"README.md", "man/ikigai-tools.7"};
 struct User {
     Folder folder;
     std::vector<std::string> env{"HOME=" + folder / ".home", "PATH=/usr/local/bin:/usr/bin:/bin:" + std::string(std::getenv("PATH")),
-                                 "TERM=dumb", "NO_COLOR", "XDG_STATE_HOME", "OPENAI_API_KEY", "OPENAI_BASE_URL",
+                                 "TERM=dumb", "NO_COLOR", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "OPENAI_API_KEY", "OPENAI_BASE_URL",
                                  "IKIGAI_PROVIDER", "IKIGAI_MODEL", "IKIGAI_BASE_URL", "IKIGAI_LIBEXEC_DIR"};
 
     User() { fs::create_directories(folder / ".home"); }
@@ -436,7 +438,7 @@ TEST_CASE("documents: ikigai.1 names the options that exist")
     CHECK(options_in_page(between(page(), ".Ss OPTIONS OF CHAT", ".Ss THE CONVERSATION")) == options_in_help(user.help("chat")));
 
     Names known{"--schema", "--man"};
-    for (auto command : {"", "chat", "discover", "run", "applets", "install-links"})
+    for (auto command : {"", "chat", "config", "discover", "doctor", "models", "run", "applets", "install-links"})
         known.merge(options_in_help(user.help(command)));
     auto text = document("man/ikigai.1");
     auto named = options_in_page(page());
@@ -501,15 +503,42 @@ TEST_CASE("documents: the pages name the variables that are read")
         named.merge(all(line, "([A-Z_]+)"));
     for (auto& name : named) {
         INFO(name);
-        CHECK(source.find('"' + name + '"') != source.npos);
+        auto is_setting = std::ranges::any_of(setting_rows(), [&](auto& row) { return row.variable() == name; });
+        CHECK((is_setting || source.find('"' + name + '"') != source.npos));
     }
     Names read = all(source, "(?:getenv|variable|in_home|envname)\\(\"([A-Z_]+)\"");
     read.merge(all(source, "_keys\\[\\] = \\{\"([A-Z_]+)\""));
     read.merge(all(User().help("chat"), "Env:([A-Z_]+)"));
-    for (auto& name : without(read, {"PATH", "USER", "XDG_CONFIG_HOME"})) {
+    for (auto& name : without(read, {"PATH", "USER"})) {
         INFO(name);
         CHECK((named.contains(name) || tools.find("Ev " + name) != tools.npos));
     }
+}
+
+TEST_CASE("documents: ikigai.1 describes every setting, and what a provider and a price are made of")
+{
+    Names settings, members;
+    for (auto& row : setting_rows()) settings.insert(std::string(row.key.name));
+    for (auto keys : {provider_keys(), price_keys()})
+        for (auto& key : keys) members.insert(std::string(key.name));
+    CHECK(all(joined(between(page(), ".Ss Settings", ".Ss Providers")), "\\.It Va ([a-z_]+)") == settings);
+    CHECK(all(joined(between(page(), ".Ss Providers", ".Ss Keys")), "\\.It Va ([a-z_]+)") == members);
+}
+
+TEST_CASE("documents: the configurations in the README and in ikigai.1 are read without a complaint")
+{
+    User user;
+    std::size_t tried = 0;
+    for (auto* source : {"README.md", "man/ikigai.1"})
+        for (auto& block : blocks(source))
+            if (!block.empty() && block.front().starts_with("{") && block.front().find("\"type\"") == std::string::npos && block.size() > 2 && block.back() == "}") {
+                user.folder.write(".home/.config/ikigai/config.json", joined(block));
+                auto ran = user.ikigai({"config", "--json"});
+                INFO(joined(block) << ran.out);
+                CHECK(ran.out.find(R"("warnings":[])") != std::string::npos);
+                ++tried;
+            }
+    CHECK(tried == 2);
 }
 
 TEST_CASE("documents: a tool gets the variables that ikigai-tools names, and no secrets")

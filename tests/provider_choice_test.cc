@@ -38,7 +38,7 @@ private:
 
 std::string chosen(std::string_view provider, std::string_view model, std::string_view base_url = "")
 {
-    auto choice = choose_provider(provider, model, base_url);
+    auto choice = choose_provider({.provider = std::string(provider), .model = std::string(model), .base_url = std::string(base_url)});
     return choice ? choice->provider + " " + choice->model + " " + choice->key : std::string(choice.error().code);
 }
 
@@ -67,7 +67,7 @@ TEST_CASE("provider: by what is set")
     }
     {
         Variables set{{"GOOGLE_API_KEY", "second"}, {"GEMINI_API_KEY", "first"}};
-        CHECK(choose_provider("", "", "")->key_source == "GEMINI_API_KEY");
+        CHECK(choose_provider({})->key_source == "GEMINI_API_KEY");
     }
     {
         Variables set{{"OPENAI_API_KEY", "o"}, {"ANTHROPIC_API_KEY", "a"}};
@@ -84,10 +84,10 @@ TEST_CASE("provider: by what is set")
 TEST_CASE("provider: what to do when nothing says which")
 {
     Variables none{};
-    auto choice = choose_provider("", "", "");
+    auto choice = choose_provider({});
     REQUIRE(!choice);
     for (auto* name : {"OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "OPENAI_BASE_URL", "--provider offline"}) CHECK(choice.error().message.find(name) != std::string::npos);
-    CHECK(choose_provider("antropic", "", "").error().message.find("Did you mean: anthropic?") != std::string::npos);
+    CHECK(choose_provider({.provider = "antropic"}).error().message.find("Did you mean: anthropic?") != std::string::npos);
 }
 
 TEST_CASE("local server: one that answers with its models, within its time")

@@ -145,4 +145,14 @@ void Child::advance(const Poll& poll)
     }
 }
 
+void wait_for(Child& child)
+{
+    while (!child.exit) {
+        Poll poll;
+        child.add_to(poll);
+        poll.wait();
+        child.advance(poll);
+    }
+}
+
 }

@@ -57,4 +57,7 @@ private:
     bool stopping_ = false, timed_out_ = false, too_much_ = false;
 };
 
+// Until it has ended; nothing else goes on meanwhile.
+void wait_for(Child&);
+
 }

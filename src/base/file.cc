@@ -19,6 +19,7 @@ namespace {
 constexpr int careful = O_CLOEXEC | O_NOCTTY | O_NONBLOCK;   // never wait for, or take on, what is at the other end
 
 constexpr std::size_t buffer_size = 1 << 17;
+constexpr std::size_t largest_own_file = 1 << 20;
 
 bool full(int number) { return number == ENOSPC || number == EDQUOT; }
 
@@ -243,6 +244,40 @@ Result<std::size_t> read_file(const Fd& fd, const std::string& path, char* buffe
     if (n < 0)
         return file_error(Doing::reading, path);
     return static_cast<std::size_t>(n);
+}
+
+Result<std::string> read_own_file(const std::string& path, Own own)
+{
+    auto fd = open_file(path);
+    if (!fd)
+        return fd.error();
+    struct stat file {}, folder {};
+    auto above = folder_name(follow_links(path));
+    if (fstat(fd->get(), &file) < 0 || stat(above.c_str(), &folder) < 0)
+        return file_error(Doing::reading, path);
+    auto refuse = [](std::string why) { return Error{code::permission_denied, std::move(why)}; };
+    for (auto* of : {&file, &folder})
+        if (auto& name = of == &file ? path : above; of->st_uid != 0 && of->st_uid != geteuid())
+            return refuse(name + " belongs to another user (" + std::to_string(of->st_uid) + "): chown it, or remove it");
+    if (own == Own::secret && (file.st_mode & 077))
+        return refuse("others can read " + path + ": run chmod 600 " + path);
+    if (file.st_mode & 022)
+        return refuse("others can write to " + path + ": run chmod go-w " + path);
+    if ((folder.st_mode & 022) && !(folder.st_mode & S_ISVTX))
+        return refuse("others can write to the folder of " + path + ": run chmod go-w " + above);
+
+    std::string text(largest_own_file + 1, '\0');
+    std::size_t size = 0;
+    for (;;) {
+        auto n = read_file(*fd, path, text.data() + size, text.size() - size);
+        if (!n)
+            return n.error();
+        size += *n;
+        if (size > largest_own_file)
+            return Error{code::read_failed, path + " is larger than 1 MB"};
+        if (*n == 0)
+            return text.substr(0, size);
+    }
 }
 
 Stamp stamp_of(const Fd& fd)

@@ -68,6 +68,38 @@ struct Builder : rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> {
     }
 };
 
+// The same, and the line where each member begins.
+struct Locator : Builder {
+    Locator(std::string_view text, const rapidjson::StringStream& stream) : text_(text), stream_(stream) {}
+    std::map<std::string, int, std::less<>> lines;
+
+    int line()
+    {
+        auto here = std::min(stream_.Tell(), text_.size());
+        line_ += static_cast<int>(std::count(text_.begin() + static_cast<std::ptrdiff_t>(seen_), text_.begin() + static_cast<std::ptrdiff_t>(here), '\n'));
+        seen_ = here;
+        return line_;
+    }
+
+    bool StartObject() { names_.emplace_back(); return Builder::StartObject(); }
+    bool EndObject(unsigned count) { names_.pop_back(); return Builder::EndObject(count); }
+    bool Key(const char* text, unsigned size, bool copy)
+    {
+        names_.back().assign(text, size);
+        std::string path;
+        for (auto& name : names_) path += (path.empty() ? "" : ".") + name;
+        lines.emplace(path, line());
+        return Builder::Key(text, size, copy);
+    }
+
+private:
+    std::string_view text_;
+    const rapidjson::StringStream& stream_;
+    std::vector<std::string> names_;   // of the member that is read, in each object that is open
+    std::size_t seen_ = 0;
+    int line_ = 1;
+};
+
 struct Dumper {
     std::string& out;
 
@@ -460,6 +492,24 @@ Result<Json> parse_json(std::string_view text)
     if (stream.Tell() < text.size() && text.find_first_not_of(" \t\r\n", stream.Tell()) != text.npos)
         return Error{code::invalid_arg, "Invalid JSON: The document root must not be followed by other values."};
     return std::move(builder.stack.back());
+}
+
+Result<Written> parse_written(std::string_view text)
+{
+    using namespace rapidjson;
+    if (text.starts_with("\xEF\xBB\xBF"))
+        text.remove_prefix(3);
+    auto padded = clean_utf8(text) + std::string(16, '\0');
+    StringStream stream(padded.data());
+    Reader reader;
+    Locator locator(padded, stream);
+    auto outcome = reader.Parse<kParseIterativeFlag | kParseCommentsFlag | kParseTrailingCommasFlag>(stream, locator);
+    auto error = [&](std::string_view why) { return Error{code::invalid_arg, std::to_string(locator.line()) + ": " + std::string(why)}; };
+    if (locator.depth > max_json_depth)
+        return error("Nested too deeply.");
+    if (outcome.IsError())
+        return error(GetParseError_En(outcome.Code()));
+    return Written{std::move(locator.stack.back()), std::move(locator.lines)};
 }
 
 Status check_json(const Spool& spool)

@@ -7,6 +7,7 @@
 #include <concepts>
 #include <cstdint>
 #include <initializer_list>
+#include <map>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -63,6 +64,15 @@ inline constexpr int max_json_depth = 256;
 // One JSON value and nothing behind it but white space (and NUL padding is an error).
 // Error: INVALID_ARG, "Invalid JSON: why".
 Result<Json> parse_json(std::string_view text);
+
+// JSON as people write it: with // and /* */ comments, and a comma behind the last of a list.
+struct Written {
+    Json value;
+    std::map<std::string, int, std::less<>> lines;   // of each member, named with dots: "providers.work.model"
+};
+
+// Error: INVALID_ARG; the message is "LINE: why".
+Result<Written> parse_written(std::string_view text);
 
 // Whether the spool holds one JSON value, without building it.
 class Spool;

@@ -19,6 +19,7 @@ struct Endpoint {
     std::string key;
     std::string key_source;     // the variable or file that the key came from
     Headers headers = {};       // from the configuration, sent as they are
+    bool strict = false;        // schemas are made strict, as OpenAI's own are
 };
 
 // The service's own complaint, in the middle of a stream or instead of one.

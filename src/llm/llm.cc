@@ -28,6 +28,7 @@ constexpr milliseconds longest_wait = std::chrono::minutes(10);   // who asks fo
 struct Setup {
     std::string provider, base_url, key, key_source;
     Headers headers;
+    bool strict = false;
     milliseconds retry_base{1000};
     HttpLimits limits;
 };
@@ -45,6 +46,7 @@ Setup setup_of(const Json& line)
     setup.retry_base = time_at(line, "retry_base_ms", setup.retry_base);
     setup.limits.silence = time_at(line, "stream_idle_timeout_ms", setup.limits.silence);
     setup.limits.connect = time_at(line, "connect_timeout_ms", setup.limits.connect);
+    setup.strict = line.find("strict") && *line.find("strict") == Json(true);
     auto* headers = line.find("headers");
     if (headers && headers->as<Json::Object>())
         for (auto& [name, value] : *headers->as<Json::Object>())
@@ -74,6 +76,7 @@ Endpoint endpoint_of(const Provider& row, const std::optional<Setup>& setup)
         out.key = setup->key;
         out.key_source = setup->key_source;
         out.headers = setup->headers;
+        out.strict = setup->strict;
     }
     for (auto name : row.key_variables)
         if (!setup && out.key.empty() && !variable(name).empty()) {
@@ -131,6 +134,9 @@ private:
     std::optional<Failure> read_stream(Http&, const HttpRequest&, const Target&);
     bool wait(milliseconds);
     std::string near_models(Http&, const Target&);
+    void models(const Json&);
+    void look_up(const Json&);
+    Result<HttpAnswer> ask_models(Http&, const Target&, std::vector<std::string>& models);
     Result<Http*> connection(const Url&);
 
     void say(const Json& line) { say(line.dump() + "\n"); }
@@ -156,8 +162,12 @@ bool Llm::on_line(std::string_view line)
         http_.reset();
     } else if (request->text("type") == "ask")
         ask(*request);
+    else if (request->text("type") == "models")
+        models(*request);
+    else if (request->text("type") == "look_up")
+        look_up(*request);
     else
-        fail({code::invalid_arg, "Not a request: its type must be ask or setup"});
+        fail({code::invalid_arg, "Not a request: its type must be ask, setup, models or look_up"});
     return !lost_;
 }
 
@@ -290,23 +300,71 @@ std::optional<Failure> Llm::read_stream(Http& http, const HttpRequest& request, 
     return failure_of(answer.error(), target.asked());
 }
 
-// " Did you mean: a, b?" from the service's own list of models.
-std::string Llm::near_models(Http& http, const Target& target)
+// The service's own list. Of an answer that is not 2xx the names stay empty.
+Result<HttpAnswer> Llm::ask_models(Http& http, const Target& target, std::vector<std::string>& models)
 {
     auto request = target.row->request(Json::Object(), target.endpoint);   // for its headers
+    request.headers.insert(request.headers.end(), target.endpoint.headers.begin(), target.endpoint.headers.end());
     std::string body;
     auto answer = http.send({.method = "GET", .path = target.url.path + std::string(target.row->models_path), .headers = request.headers},
                             [&](std::string_view bytes) { body += bytes; return body.size() < (4u << 20); });
-    auto list = answer && answer->ok() ? parse_json(clean_utf8(body)) : Result<Json>(Json());
-    std::vector<std::string> models;
-    if (list) {
-        for (auto& model : list_at(*list, "data")) models.emplace_back(model.text("id"));
-        for (auto& model : list_at(*list, "models")) {   // Google's: "models/NAME"
-            auto name = model.text("name");
-            models.emplace_back(name.substr(name.find('/') + 1));
-        }
+    if (!answer || !answer->ok())
+        return answer;
+    auto list = parse_json(clean_utf8(body));
+    if (!list || !(list->find("data") || list->find("models")))
+        return Error{code::api_error, "The address " + target.endpoint.base_url + " did not answer with a list of models", "Check the address (--base-url)."};
+    for (auto& model : list_at(*list, "data")) models.emplace_back(model.text("id"));
+    for (auto& model : list_at(*list, "models")) {   // Google's: "models/NAME"
+        auto name = model.text("name");
+        models.emplace_back(name.substr(name.find('/') + 1));
     }
+    return answer;
+}
+
+// " Did you mean: a, b?" from the service's own list of models.
+std::string Llm::near_models(Http& http, const Target& target)
+{
+    std::vector<std::string> models;
+    static_cast<void>(ask_models(http, target, models));
     return did_you_mean(target.model, models);
+}
+
+// Asked once, not tried again: somebody waits for it who wants to know how things stand.
+void Llm::models(const Json& request)
+{
+    auto target = target_of(request);
+    if (!target)
+        return fail(target.error());
+    std::vector<std::string> names;
+    if (target->row->answer)
+        return say(object({{"type", "models"}, {"models", Json::Array{target->row->name}}}));
+    auto http = connection(target->url);
+    if (!http)
+        return fail(http.error());
+    auto answer = ask_models(**http, *target, names);
+    if (!answer)
+        return say(failure_of(answer.error(), target->asked()).line());
+    if (!answer->ok())
+        return say(failure_of(complaint_in_body(answer->body, answer->status), target->asked(), answer->headers, false).line());
+    Json::Array list(names.begin(), names.end());
+    say(object({{"type", "models"}, {"models", std::move(list)}, {"date", header(answer->headers, "date")}}));
+}
+
+// The addresses that the service's name has, or its proxy's.
+void Llm::look_up(const Json& request)
+{
+    auto target = target_of(request);
+    if (!target)
+        return fail(target.error());
+    auto proxy = proxy_for(target->url, proxy_rules());
+    if (!proxy)
+        return fail(proxy.error());
+    auto& to = *proxy ? **proxy : target->url;
+    auto found = look_up_name(to.host);
+    if (!found)
+        return fail(found.error());
+    Json::Array list(found->begin(), found->end());
+    say(object({{"type", "addresses"}, {"host", to.host}, {"port", to.port}, {"proxy", proxy->has_value()}, {"addresses", std::move(list)}}));
 }
 
 // False when nobody reads the answers any more.

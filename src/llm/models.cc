@@ -60,17 +60,47 @@ constexpr Model table[] = {
     {"o4-mini", 200 * k, 100 * k, Thinking::effort, 1.1, 4.4, 0.275},
 };
 
+std::string_view without_owner(std::string_view name)
+{
+    auto slash = name.rfind('/');
+    return slash == name.npos ? name : name.substr(slash + 1);
+}
+
+double number(const Json& price, std::string_view name, double otherwise)
+{
+    auto* value = price.find(name);
+    if (!value) return otherwise;
+    if (auto* whole = value->as<std::int64_t>()) return static_cast<double>(*whole);
+    return value->as<double>() ? *value->as<double>() : otherwise;
+}
+
 }
 
 const Model& model_named(std::string_view name)
 {
-    if (auto slash = name.rfind('/'); slash != name.npos)
-        name.remove_prefix(slash + 1);
+    name = without_owner(name);
     auto* best = &table[0];
     for (auto& row : table)
         if (name.starts_with(row.start) && row.start.size() > best->start.size())
             best = &row;
     return *best;
+}
+
+std::optional<Price> price_of(std::string_view name, const Json& configured)
+{
+    const Json::Member* best = nullptr;
+    if (auto* members = configured.as<Json::Object>())
+        for (auto& member : *members)
+            if ((name.starts_with(member.first) || without_owner(name).starts_with(member.first)) && (!best || member.first.size() > best->first.size()))
+                best = &member;
+    if (best) {
+        auto in = number(best->second, "input", 0);
+        return Price{in, number(best->second, "output", 0), number(best->second, "cached", in)};
+    }
+    auto& model = model_named(name);
+    if (model.in == 0 && model.out == 0)
+        return {};
+    return Price{model.in, model.out, model.cached > 0 ? model.cached : model.in};
 }
 
 }

@@ -2,8 +2,9 @@
 // tokens costs. One table, matched by how a name begins; nothing here is asked of a service.
 #pragma once
 
-#include <cstdint>
-#include <string_view>
+#include "base/json.h"
+
+#include <optional>
 
 namespace ik::providers {
 
@@ -26,5 +27,11 @@ struct Model {
 // The row that fits the name best; "owner/name" counts as "name". Never fails: the last resort is a
 // row with nothing known, or with the thinking that the newest models of the maker have.
 const Model& model_named(std::string_view name);
+
+struct Price { double in, out, cached; };   // US dollars a million tokens
+
+// What the model costs: as configured, {"START": {"input", "output", "cached"}}, the longest start that fits, else
+// as the table says. Nothing where it is not known. Without a price of their own cached tokens cost as others do.
+std::optional<Price> price_of(std::string_view name, const Json& configured);
 
 }

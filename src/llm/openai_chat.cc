@@ -251,11 +251,11 @@ Json::Array messages(const Json& ask, bool openai)
     return out;
 }
 
-Json function(const Json& tool, bool openai)
+Json function(const Json& tool, bool strictly)
 {
     auto out = object({{"name", tool.text("name")}, {"description", tool.text("description")}});
     auto parameters = parameters_of(tool);
-    if (!openai)
+    if (!strictly)
         out.set("parameters", std::move(parameters));
     else if (auto strict = strict_schema(parameters)) {
         out.set("parameters", std::move(*strict));
@@ -278,7 +278,7 @@ HttpRequest openai_chat_request(const Json& ask, const Endpoint& endpoint)
     body.set("messages", messages(ask, openai));
 
     Json::Array tools;
-    for (auto& tool : list_at(ask, "tools")) tools.push_back(function(tool, openai));
+    for (auto& tool : list_at(ask, "tools")) tools.push_back(function(tool, openai || endpoint.strict));
     if (!tools.empty()) body.set("tools", std::move(tools));
 
     if (auto limit = number_at(&ask, {"max_tokens"}); limit > 0)

@@ -110,8 +110,8 @@ TEST_CASE("dialects: each service's own words for what went wrong")
 TEST_CASE("dialects: a model that is not there names those that are near")
 {
     const std::vector<std::pair<const char*, const char*>> lists = {
-        {R"({"data":[{"type":"model","id":"claude-sonnet-4-5"}]})", "/v1/models"},
-        {R"({"models":[{"name":"models/gemini-2.5-flash"}]})", "/v1beta/models"},
+        {R"({"data":[{"type":"model","id":"claude-sonnet-4-5"}]})", "/v1/models?limit=1000"},
+        {R"({"models":[{"name":"models/gemini-2.5-flash"}]})", "/v1beta/models?pageSize=1000"},
         {R"({"data":[{"id":"gpt-5-mini"}]})", "/v1/models"},
         {R"({"data":[{"id":"some-model"}]})", "/v1/models"},
     };

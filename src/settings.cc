@@ -1,0 +1,225 @@
+#include "settings.h"
+
+#include "base/places.h"
+#include "base/text.h"
+
+#include <algorithm>
+#include <sys/stat.h>
+
+namespace ik {
+namespace {
+
+constexpr SettingRow table[] = {
+    {{"provider", Kind::text}, "\"\"", Project::never, "Who answers: a provider of ikigai or one of providers; found out where empty"},
+    {{"model", Kind::text}, "\"\"", Project::free, "The model's name; the provider's usual one where empty"},
+    {{"base_url", Kind::text}, "\"\"", Project::never, "Address of the service; the provider's own where empty"},
+    {{"thinking", Kind::text, "|none|low|medium|high"}, "\"\"", Project::free, "How much the model is to think; not said where empty"},
+    {{"system", Kind::text}, "\"\"", Project::free, "System text, instead of ikigai's own"},
+    {{"max_turns", Kind::integer, "", 1}, "50", Project::less, "Model requests a message"},
+    {{"timeout", Kind::number}, "0", Project::less, "Time limit of the whole, in seconds; 0: none"},
+    {{"tools", Kind::texts}, "[]", Project::less, "The only tools that are offered; all where empty"},
+    {{"tool_timeout", Kind::number, "", 0.001}, "30", Project::less, "Time limit of a tool call, in seconds"},
+    {{"max_tokens", Kind::integer}, "0", Project::less, "The longest answer, in tokens; 0: the provider's own limit"},
+    {{"stream_idle_timeout", Kind::number, "", 0.001}, "120", Project::never, "How long a stream may be silent, in seconds"},
+    {{"providers", Kind::object}, "{}", Project::never, "More providers, by name"},
+    {{"prices", Kind::object}, "{}", Project::never, "US dollars a million tokens, by the start of a model's name"},
+};
+
+constexpr ConfigKey of_provider[] = {
+    {"dialect", Kind::text, "openai|openai-chat|openai-responses|anthropic|google|offline"},
+    {"base_url", Kind::text}, {"model", Kind::text}, {"key_variable", Kind::text}, {"key_command", Kind::text}, {"headers", Kind::object}, {"strict", Kind::boolean},
+};
+constexpr ConfigKey of_price[] = {{"input", Kind::number}, {"output", Kind::number}, {"cached", Kind::number}};
+
+// What a project would like to set and never may; the table's own are marked there.
+constexpr std::string_view not_a_projects[] = {"key_command", "headers", "approve", "sandbox", "allow", "ask", "deny", "grants"};
+
+std::vector<ConfigKey> keys()
+{
+    std::vector<ConfigKey> out;
+    for (auto& row : table) out.push_back(row.key);
+    return out;
+}
+
+bool all_texts(const Json& members)
+{
+    return std::ranges::all_of(*members.as<Json::Object>(), [](auto& member) { return member.second.template as<std::string>() != nullptr; });
+}
+
+// The members of an object of objects, without what does not fit.
+void keep_fitting(Json& value, const ConfigFile& file, std::string_view of, std::span<const ConfigKey> members, std::vector<std::string>& warnings)
+{
+    auto complain = [&](const std::string& path, const std::string& why) { warnings.push_back(file.place(path) + ": " + why); };
+    std::erase_if(*value.as<Json::Object>(), [&](auto& one) {
+        auto path = std::string(of) + "." + one.first;
+        auto* inside = one.second.template as<Json::Object>();
+        if (!inside)
+            return complain(path, Json(path).dump() + " must be an object"), true;
+        std::erase_if(*inside, [&](auto& member) {
+            auto key = std::ranges::find(members, member.first, &ConfigKey::name);
+            auto name = path + "." + member.first;
+            if (member.first == "api_key" || member.first == "key")
+                return complain(name, Json(name).dump() + ": a key does not belong here but in credentials.json"), true;
+            if (key == members.end())
+                return complain(name, unknown_key(member.first, members) + " in " + path), true;
+            if (auto why = misfit(*key, member.second))
+                return complain(name, Json(name).dump() + " " + *why), true;
+            if (key->kind == Kind::object && !all_texts(member.second))
+                return complain(name, Json(name).dump() + " must have strings as its values"), true;
+            return false;
+        });
+        return false;
+    });
+}
+
+bool less(const Json& now, const Json& wanted)
+{
+    if (auto* tools = wanted.as<Json::Array>()) {
+        auto& have = *now.as<Json::Array>();
+        return !tools->empty() && (have.empty() || std::ranges::all_of(*tools, [&](auto& tool) { return std::ranges::find(have, tool) != have.end(); }));
+    }
+    auto number = [](const Json& value) { return value.as<double>() ? *value.as<double>() : static_cast<double>(*value.as<std::int64_t>()); };
+    return number(wanted) > 0 && (number(now) == 0 || number(wanted) <= number(now));   // 0 is no limit
+}
+
+// Why a project may not set that. Nothing when it may.
+std::optional<std::string> refusal(const Setting& now, const Json& wanted)
+{
+    if (now.row->project == Project::never)
+        return "is not for a project to set";
+    if (now.row->project == Project::less && !less(now.value, wanted))
+        return "may only be made less by a project (it is " + now.value.dump() + ")";
+    return {};
+}
+
+// The complaints about a project's file speak of its stranger's wishes first.
+void explain(std::vector<std::string>& warnings, const ConfigFile& file)
+{
+    for (auto name : not_a_projects)
+        for (auto& warning : warnings)
+            if (warning.starts_with(file.place(name) + ": unknown key " + Json(name).dump()))
+                warning = file.place(name) + ": " + Json(name).dump() + " is not for a project to set";
+}
+
+void take_file(Settings& settings, const std::string& path, Layer layer)
+{
+    static const auto known = keys();
+    auto file = read_config(path, known);
+    if (layer == Layer::project)
+        explain(file.warnings, file);
+    if (file.there)
+        settings.files.push_back(path);
+    for (auto& [name, value, origin] : file.values) {
+        auto& now = settings.at(name);
+        if (auto why = layer == Layer::project ? refusal(now, value) : std::nullopt) {
+            file.warnings.push_back(origin + ": " + Json(name).dump() + " " + *why);
+            continue;
+        }
+        if (name == "providers") keep_fitting(value, file, name, of_provider, file.warnings);
+        if (name == "prices") keep_fitting(value, file, name, of_price, file.warnings);
+        settings.set(name, value, layer, origin);
+        if (auto* members = value.as<Json::Object>())
+            for (auto& [member, of] : *members)
+                settings.at(name).origins[member] = file.place(name + "." + member);
+    }
+    settings.warnings.insert(settings.warnings.end(), file.warnings.begin(), file.warnings.end());
+}
+
+void take_text(Settings& settings, const SettingRow& row, std::string_view text, Layer layer, const std::string& origin)
+{
+    auto value = value_of(row.key, text);
+    if (!value)
+        settings.warnings.push_back(origin + " " + value.error().message + ": it is ignored");
+    else
+        settings.set(row.key.name, std::move(*value), layer, origin);
+}
+
+bool same(const std::string& a, const std::string& b)
+{
+    struct stat x {}, y {};
+    return stat(a.c_str(), &x) == 0 && stat(b.c_str(), &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+void take_project(Settings& settings, bool trust)
+{
+    const std::string path = ".ikigai/config.json";
+    struct stat info {};
+    if (stat(path.c_str(), &info) != 0 || same(".ikigai", home_folder() + "/.ikigai"))
+        return;
+    if (trust)
+        return take_file(settings, path, Layer::project);
+    settings.warnings.push_back("The settings in " + path + " are not used without --trust");
+}
+
+}
+
+std::string SettingRow::variable() const
+{
+    if (key.kind == Kind::object)
+        return "";
+    std::string out = "IKIGAI_";
+    for (char c : key.name) out += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+    return out;
+}
+
+std::span<const SettingRow> setting_rows() { return table; }
+std::span<const ConfigKey> provider_keys() { return of_provider; }
+std::span<const ConfigKey> price_keys() { return of_price; }
+
+const Setting& Settings::operator[](std::string_view name) const
+{
+    return *std::ranges::find_if(all, [&](auto& setting) { return setting.row->key.name == name; });
+}
+
+Setting& Settings::at(std::string_view name) { return const_cast<Setting&>(std::as_const(*this)[name]); }
+
+std::string Settings::text(std::string_view name) const { return *(*this)[name].value.as<std::string>(); }
+
+double Settings::number(std::string_view name) const
+{
+    auto& value = (*this)[name].value;
+    return value.as<double>() ? *value.as<double>() : static_cast<double>(*value.as<std::int64_t>());
+}
+
+std::vector<std::string> Settings::texts(std::string_view name) const
+{
+    std::vector<std::string> out;
+    for (auto& item : *(*this)[name].value.as<Json::Array>()) out.push_back(*item.as<std::string>());
+    return out;
+}
+
+std::string Settings::for_provider(std::string_view name) const
+{
+    bool older = (*this)[name].layer < (*this)["provider"].layer && (*this)[name].layer < Layer::environment;
+    return older ? "" : text(name);
+}
+
+void Settings::set(std::string_view name, Json value, Layer layer, std::string origin)
+{
+    auto& setting = at(name);
+    if (auto* members = value.as<Json::Object>())
+        for (auto& [member, of] : *members) setting.value.set(member, of);
+    else
+        setting.value = std::move(value);
+    setting.layer = layer;
+    setting.origin = std::move(origin);
+}
+
+Settings read_settings(const SettingSources& sources)
+{
+    Settings settings;
+    for (auto& row : table)
+        settings.all.push_back({.row = &row, .value = *parse_json(row.standard)});
+    take_file(settings, sources.root + "/etc/ikigai/config.json", Layer::system);
+    if (auto folder = config_folder(); !folder.empty())
+        take_file(settings, folder + "/config.json", Layer::user);
+    take_project(settings, sources.trust);
+    for (auto& row : table)
+        if (auto name = row.variable(); !name.empty() && !variable(name.c_str()).empty())
+            take_text(settings, row, variable(name.c_str()), Layer::environment, name);
+    for (auto& option : sources.options)
+        take_text(settings, *settings.at(option.name).row, option.text, Layer::option, option.origin);
+    return settings;
+}
+
+}
