@@ -19,7 +19,7 @@ namespace {
 constexpr int careful = O_CLOEXEC | O_NOCTTY | O_NONBLOCK;   // never wait for, or take on, what is at the other end
 
 constexpr std::size_t buffer_size = 1 << 17;
-constexpr std::size_t largest_own_file = 1 << 20;
+constexpr off_t largest_own_file = 1 << 20;
 
 bool full(int number) { return number == ENOSPC || number == EDQUOT; }
 
@@ -266,18 +266,19 @@ Result<std::string> read_own_file(const std::string& path, Own own)
     if ((folder.st_mode & 022) && !(folder.st_mode & S_ISVTX))
         return refuse("others can write to the folder of " + path + ": run chmod go-w " + above);
 
-    std::string text(largest_own_file + 1, '\0');
+    if (file.st_size > largest_own_file)
+        return Error{code::read_failed, path + " is larger than 1 MB"};
+    std::string text(static_cast<std::size_t>(file.st_size), '\0');
     std::size_t size = 0;
-    for (;;) {
+    while (size < text.size()) {
         auto n = read_file(*fd, path, text.data() + size, text.size() - size);
         if (!n)
             return n.error();
-        size += *n;
-        if (size > largest_own_file)
-            return Error{code::read_failed, path + " is larger than 1 MB"};
         if (*n == 0)
-            return text.substr(0, size);
+            break;   // it has become shorter
+        size += *n;
     }
+    return text.substr(0, size);
 }
 
 Stamp stamp_of(const Fd& fd)
