@@ -11,8 +11,13 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <rapidjson/document.h>
 #include <stdexcept>
+
+// As it comes, and apart from the one inside ikigai, which is built with SSE2.
+#define RAPIDJSON_NAMESPACE plain_rapidjson
+#define RAPIDJSON_NAMESPACE_BEGIN namespace plain_rapidjson {
+#define RAPIDJSON_NAMESPACE_END }
+#include <rapidjson/document.h>
 
 namespace ik::bench {
 namespace {
@@ -128,7 +133,7 @@ Line measure(const Own& of)
     auto reference = [&] {
         std::size_t size = 0;
         for (auto& document : documents) {
-            rapidjson::Document parsed;
+            plain_rapidjson::Document parsed;
             parsed.Parse(document.data(), document.size());
             size += parsed.IsObject();
         }

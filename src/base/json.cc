@@ -4,22 +4,15 @@
 #include "base/text.h"
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <charconv>
 #include <cmath>
 #ifdef __SSE2__
 #define RAPIDJSON_SSE2
 #endif
-#include <rapidjson/document.h>
 #include <rapidjson/error/en.h>
 #include <rapidjson/memorystream.h>
 #include <rapidjson/reader.h>
-#include <rapidjson/schema.h>
-#include <rapidjson/stringbuffer.h>
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
+#include <rapidjson/rapidjson.h>
 
 namespace ik {
 namespace {
@@ -191,216 +184,6 @@ struct Checker : rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Checker> {
     bool EndArray(unsigned) { return --depth >= 0; }
 };
 
-// What an escape of the byte looks like; 0 for a byte that stands for itself.
-constexpr char escape_of(unsigned char c)
-{
-    switch (c) {
-    case '"': return '"';
-    case '\\': return '\\';
-    case '\b': return 'b';
-    case '\f': return 'f';
-    case '\n': return 'n';
-    case '\r': return 'r';
-    case '\t': return 't';
-    default: return c < 0x20 ? 'u' : 0;
-    }
-}
-
-// What stands for a byte that cannot stand for itself.
-struct Escape {
-    std::array<char, 6> text;
-    unsigned char size;
-};
-
-constexpr Escape escape(unsigned char c)
-{
-    constexpr char hex[] = "0123456789ABCDEF";
-    if (c >= 0x80) return {{'\xEF', '\xBF', '\xBD'}, 3};   // U+FFFD
-    if (escape_of(c) == 'u') return {{'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]}, 6};
-    return {{'\\', escape_of(c)}, 2};
-}
-
-constexpr auto escapes = [] {
-    std::array<Escape, 256> table{};
-    for (unsigned c = 0; c < table.size(); ++c)
-        table[c] = escape(static_cast<unsigned char>(c));
-    return table;
-}();
-
-// What ends a run of bytes: a byte that a JSON string cannot have as it is.
-struct Escaped {
-    bool operator()(char c) const { return escape_of(static_cast<unsigned char>(c)); }
-#ifdef __SSE2__
-    unsigned operator()(__m128i chunk) const   // sixteen bytes, a bit for each
-    {
-        const auto last_control = _mm_set1_epi8(0x1F);
-        auto control = _mm_cmpeq_epi8(_mm_max_epu8(chunk, last_control), last_control);
-        auto marks = _mm_or_si128(_mm_cmpeq_epi8(chunk, _mm_set1_epi8('"')), _mm_cmpeq_epi8(chunk, _mm_set1_epi8('\\')));
-        return static_cast<unsigned>(_mm_movemask_epi8(_mm_or_si128(control, marks)));
-    }
-#endif
-};
-
-// The same, or one that is not ASCII.
-struct EscapedOrForeign {
-    bool operator()(char c) const { return Escaped()(c) || static_cast<unsigned char>(c) >= 0x80; }
-#ifdef __SSE2__
-    unsigned operator()(__m128i chunk) const { return Escaped()(chunk) | static_cast<unsigned>(_mm_movemask_epi8(chunk)); }
-#endif
-};
-
-// The number of bytes before the first that ends the run. Sixteen at a time where the machine can:
-// this is what reading a file, or what a tool prints, spends its time on.
-template <class Ends>
-std::size_t run_length(std::string_view bytes, Ends ends)
-{
-    std::size_t i = 0;
-#ifdef __SSE2__
-    for (; i + 16 <= bytes.size(); i += 16)
-        if (auto found = ends(_mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes.data() + i))))
-            return i + static_cast<unsigned>(std::countr_zero(found));
-#endif
-    while (i < bytes.size() && !ends(bytes[i]))
-        ++i;
-    return i;
-}
-
-rapidjson::Value to_rapid(const Json& json, rapidjson::Document::AllocatorType& memory)
-{
-    using rapidjson::Value;
-    auto string = [&](const std::string& s) { return Value(s.data(), static_cast<unsigned>(s.size()), memory); };
-    if (auto* b = json.as<bool>()) return Value(*b);
-    if (auto* i = json.as<std::int64_t>()) return Value(*i);
-    if (auto* d = json.as<double>()) return Value(*d);
-    if (auto* s = json.as<std::string>()) return string(*s);
-    if (auto* array = json.as<Json::Array>()) {
-        Value out(rapidjson::kArrayType);
-        for (auto& item : *array)
-            out.PushBack(to_rapid(item, memory), memory);
-        return out;
-    }
-    if (auto* object = json.as<Json::Object>()) {
-        Value out(rapidjson::kObjectType);
-        for (auto& [name, item] : *object)
-            out.AddMember(string(name), to_rapid(item, memory), memory);
-        return out;
-    }
-    return Value();
-}
-
-// The schema without the keywords that are not checked here: RapidJSON's own regular
-// expressions are not ECMA's, and a reference may name another document.
-// A whole-number double counts as an integer (JSON Schema draft 6 and later), so the value is rounded instead.
-Json checkable(const Json& schema, bool keywords = true)
-{
-    if (auto* array = schema.as<Json::Array>()) {
-        Json::Array out;
-        for (auto& item : *array) out.push_back(checkable(item));
-        return out;
-    }
-    auto* object = schema.as<Json::Object>();
-    if (!object)
-        return schema;
-    Json::Object out;
-    for (auto& [name, item] : *object) {
-        bool map = keywords && (name == "properties" || name == "definitions" || name == "dependencies");
-        bool data = keywords && (name == "enum" || name == "default" || name == "const" || name == "examples");
-        if (keywords && (name == "pattern" || name == "patternProperties" || name == "$ref"))
-            continue;
-        out.emplace_back(name, data ? item : checkable(item, !map));
-    }
-    return out;
-}
-
-// 3.0 as 3, so that it passes for an integer.
-Json with_whole_numbers(const Json& value)
-{
-    if (auto* d = value.as<double>(); d && std::trunc(*d) == *d && std::abs(*d) < 1e15)
-        return static_cast<std::int64_t>(*d);
-    if (auto* array = value.as<Json::Array>()) {
-        Json::Array out;
-        for (auto& item : *array) out.push_back(with_whole_numbers(item));
-        return out;
-    }
-    if (auto* object = value.as<Json::Object>()) {
-        Json::Object out;
-        for (auto& [name, item] : *object) out.emplace_back(name, with_whole_numbers(item));
-        return out;
-    }
-    return value;
-}
-
-// "/files/0/name" as "files[0].name"
-std::string readable(std::string_view pointer)
-{
-    std::string out;
-    for (auto token : split(pointer, '/')) {
-        if (token.empty()) continue;
-        bool index = token.find_first_not_of("0123456789") == token.npos;
-        out += index ? "[" + std::string(token) + "]" : (out.empty() ? "" : ".") + std::string(token);
-    }
-    return out;
-}
-
-const Json* at(const Json& root, std::string_view pointer)
-{
-    const Json* here = &root;
-    for (auto token : split(pointer, '/')) {
-        if (token.empty() || !here) continue;
-        if (auto* array = here->as<Json::Array>()) {
-            std::size_t i = 0;
-            std::from_chars(token.data(), token.data() + token.size(), i);
-            here = i < array->size() ? &(*array)[i] : nullptr;
-        } else
-            here = here->find(token);
-    }
-    return here;
-}
-
-std::string with_article(std::string_view type)
-{
-    return (std::string_view("aeio").find(type[0]) == std::string_view::npos ? "a " : "an ") + std::string(type);
-}
-
-std::string type_words(const Json& type)
-{
-    if (auto* one = type.as<std::string>())
-        return one->empty() ? "" : with_article(*one);
-    std::string out;
-    if (auto* several = type.as<Json::Array>())
-        for (auto& t : *several)
-            if (auto* word = t.as<std::string>(); word && !word->empty())
-                out += (out.empty() ? "" : " or ") + with_article(*word);
-    return out;
-}
-
-// The sentence for a value at `where` that breaks `keyword` of `schema`.
-std::string complaint(const Json& schema, std::string_view keyword, const std::string& where, const Json* value)
-{
-    std::string parameter = where.empty() ? "the arguments" : "parameter " + where;
-    if (keyword == "required")
-        if (auto* names = schema.find("required"); names && names->as<Json::Array>())
-            for (auto& name : *names->as<Json::Array>())
-                if (auto* text = name.as<std::string>(); text && value && !value->find(*text))
-                    return "missing required parameter: " + (where.empty() ? *text : where + "." + *text);
-    auto* rule = schema.find(keyword);
-    if (keyword == "type" && rule)
-        if (auto words = type_words(*rule); !words.empty())
-            return parameter + " must be " + words;
-    if (keyword == "enum" && rule) return parameter + " must be one of " + rule->dump();
-    if (keyword == "additionalProperties") return parameter + " has a member that the tool does not know";
-    if (keyword == "minimum" && rule) return parameter + " must be at least " + rule->dump();
-    if (keyword == "maximum" && rule) return parameter + " must be at most " + rule->dump();
-    return parameter + " does not fit the tool's schema (" + std::string(keyword) + (rule ? ": " + rule->dump() : "") + ")";
-}
-
-std::string pointer_text(const auto& pointer)
-{
-    rapidjson::StringBuffer buffer;
-    pointer.Stringify(buffer);
-    return {buffer.GetString(), buffer.GetSize()};
-}
-
 }
 
 const Json* Json::find(std::string_view name) const
@@ -434,42 +217,6 @@ std::string Json::dump() const
     std::string out;
     std::visit(Dumper{out}, value_);
     return out;
-}
-
-void append_escaped(std::string& out, std::string_view bytes)
-{
-    std::size_t plain = 0;   // bytes[plain, i) are copied as they are
-    for (std::size_t i = 0;;) {
-        i += run_length(bytes.substr(i), EscapedOrForeign());
-        while (auto size = utf8_length(bytes.substr(i))) {
-            if (size == 1)
-                break;
-            i += size;
-        }
-        if (i == bytes.size())
-            break;
-        auto c = static_cast<unsigned char>(bytes[i]);
-        if (c < 0x80 && !escape_of(c))
-            continue;   // plain again behind other characters
-        out.append(bytes, plain, i - plain);
-        out.append(escapes[c].text.data(), escapes[c].size);
-        plain = ++i;
-    }
-    out.append(bytes, plain);
-}
-
-std::size_t verbatim_prefix(std::string_view bytes) { return run_length(bytes, Escaped()); }
-
-std::size_t incomplete_tail(std::string_view text)
-{
-    for (std::size_t back = 1; back <= std::min<std::size_t>(3, text.size()); ++back) {
-        auto c = static_cast<unsigned char>(text[text.size() - back]);
-        if (c < 0x80) return 0;
-        if (c < 0xC0) continue;
-        std::size_t wanted = c >= 0xF0 ? 4 : c >= 0xE0 ? 3 : 2;
-        return wanted > back ? back : 0;
-    }
-    return 0;
 }
 
 Result<Json> parse_json(std::string_view text)
@@ -521,26 +268,6 @@ Status check_json(const Spool& spool)
     if (outcome.IsError() || stream.Tell() < spool.size())
         return Error{code::invalid_arg, "Invalid JSON"};
     return Done{};
-}
-
-Status validate(const Json& schema, const Json& value)
-{
-    rapidjson::Document schema_document, document;
-    auto shape = checkable(schema);
-    schema_document.CopyFrom(to_rapid(shape, schema_document.GetAllocator()), schema_document.GetAllocator());
-    auto whole = with_whole_numbers(value);
-    auto rapid = to_rapid(whole, document.GetAllocator());
-
-    rapidjson::SchemaDocument compiled(schema_document);
-    rapidjson::SchemaValidator validator(compiled);
-    if (rapid.Accept(validator))
-        return Done{};
-
-    auto place = pointer_text(validator.GetInvalidDocumentPointer());
-    auto rule = pointer_text(validator.GetInvalidSchemaPointer());
-    auto* broken = at(shape, rule);
-    return Error{code::invalid_arg, complaint(broken ? *broken : shape, validator.GetInvalidSchemaKeyword(),
-                                              readable(place), at(whole, place))};
 }
 
 std::string json_library_version() { return "RapidJSON " RAPIDJSON_VERSION_STRING; }
