@@ -259,8 +259,10 @@ int serve(const Applet& applet, int argc, char** argv)
     int status = 0;
     auto arguments = read_arguments(applet);
     if (arguments) {
-        if (auto done = applet.run(*arguments, answer); !done)
+        if (auto done = applet.run(*arguments, answer); !done) {
             answer.fail(done.error());
+            status = done.error().code == code::auth_missing;   // nothing was tried: somebody must set it up first
+        }
     } else {
         // The caller's mistake: said in words too, and in the exit status.
         answer.fail(arguments.error());
