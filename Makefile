@@ -49,10 +49,12 @@ all: $(ROOT)/bin/ikigai $(links)
 tools: all
 tool-%: $(ROOT)/libexec/ikigai/% ;
 
-# What is copied to hosts carries no debug information; build/ikigai does.
+# What is copied to hosts carries no debug information; build/ikigai does. Copied once more, because what strip
+# writes lies in the page cache in such large pieces that every process of ours would map most of it.
 $(ROOT)/bin/ikigai: $(BUILD)/ikigai
 	@mkdir -p $(@D)
-	$(if $(debug)$(sanitize),cp $< $@,strip -o $@ $<)
+	$(if $(debug)$(sanitize),,strip -o $<.stripped $<)
+	cp $<$(if $(debug)$(sanitize),,.stripped) $@
 
 $(BUILD)/ikigai: $(objects)
 	@mkdir -p $(@D)
@@ -62,7 +64,7 @@ $(filter-out %/bundle.o,$(objects)): $(BUILD)/%.o: src/%.cc | $(deps)
 	@mkdir -p $(@D)
 	$(CXX) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -c $< -o $@
 
-$(BUILD)/base/bundle.o: src/base/bundle.S $(CA_BUNDLE)
+$(BUILD)/base/bundle.o: src/base/bundle.S $(wildcard $(CA_BUNDLE)) | $(deps)
 	@mkdir -p $(@D)
 	$(CXX) -DCA_BUNDLE='"$(CA_BUNDLE)"' -c $< -o $@
 

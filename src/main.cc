@@ -19,6 +19,7 @@
 #include "base/signals.h"
 #include "base/text.h"
 #include "chat.h"
+#include "discover.h"
 #include "llm/llm.h"
 #include "llm/provider.h"
 #include "local_server.h"
@@ -57,16 +58,6 @@ int print(std::string_view text)
     return write_all(1, text) ? 0 : fail(std::string("cannot write to standard output: ") + std::strerror(errno), 1);
 }
 
-void settle(Registry& registry)
-{
-    while (!registry.settled()) {
-        Poll poll;
-        registry.add_to(poll);
-        poll.wait();
-        registry.advance(poll);
-    }
-}
-
 int applets()
 {
     std::string out;
@@ -87,32 +78,6 @@ int install_links(const std::string& folder, const World& world)
         }
     }
     return print(std::to_string(all_applets().size()) + " links in " + folder + "\n");
-}
-
-int discover(bool json, bool trust, const World& world)
-{
-    Registry registry;
-    registry.start(tool_places(world, trust));
-    settle(registry);
-    if (registry.state() == Registry::State::failed)
-        fail("some tools could not be looked for: " + registry.failure(), 1);
-    if (json) {
-        Json::Array tools, skipped;
-        for (auto& tool : registry.tools())
-            tools.push_back(object({{"name", tool.name}, {"path", tool.path}, {"origin", tool.origin}, {"schema", tool.schema}}));
-        for (auto& each : registry.skipped())
-            skipped.push_back(object({{"path", each.path}, {"reason", each.reason}}));
-        return print(object({{"tools", tools}, {"skipped", skipped}}).dump() + "\n");
-    }
-    std::string out;
-    for (auto& tool : registry.tools()) {
-        auto name = tool.name;
-        name.resize(std::max<std::size_t>(name.size(), 18), ' ');
-        out += name + " " + harmless(tool.schema.text("description")) + "  (" + tool.origin + ")\n";
-    }
-    for (auto& each : registry.skipped())
-        write_all(2, harmless(each.line()) + "\n");
-    return print(out.empty() ? "No tools available\n" : out);
 }
 
 Result<std::string> read_stdin()
@@ -139,9 +104,7 @@ int run_tool(const std::string& name, const std::optional<std::string>& given, b
     if (!arguments)
         return fail("the arguments of " + name + ": " + arguments.error().message, 2);
 
-    Registry registry;
-    registry.start(tool_places(world, trust));
-    settle(registry);
+    auto registry = tools_found(world, trust);
     Signals signals;
     int told = 0;   // the signal that ends us
     auto state = state_folder();
@@ -332,7 +295,9 @@ int program(int argc, char** argv)
     add_chat_options(*chat_command, words);
 
     bool json = false, trust = false;
+    std::string dialect;
     auto* discover_command = app.add_subcommand("discover", "The tools that there are");
+    discover_command->add_option("--format", dialect, "As that provider would be offered them: " + provider_names())->type_name("PROVIDER");
     discover_command->add_flag("--json", json, "As one JSON object");
     discover_command->add_flag("--trust", trust, "Also those in ./.ikigai/tools");
 
@@ -365,9 +330,9 @@ int program(int argc, char** argv)
         std::ostringstream out, err;
         if (app.exit(e, out, err) == 0)
             return print(out.str());
-        return fail(e.what() + suggestion(argc, argv, app), 2);
+        return fail(std::string(e.what()) + "." + suggestion(argc, argv, app), 2);
     }
-    if (*discover_command) return discover(json, trust, self);
+    if (*discover_command) return discover(json, dialect, trust, self);
     if (*applets_command) return applets();
     if (*links_command) return install_links(folder, self);
     if (*llm_command) return llm(argc - 1, argv + 1);

@@ -6,6 +6,7 @@
 
 #include <catch2/catch.hpp>
 #include <csignal>
+#include <unistd.h>
 
 using namespace ik;
 using namespace ik::test;
@@ -93,11 +94,13 @@ TEST_CASE("supervise: both killed at once, the tool dies too")
 {
     Scene scene;
     scene.wait_until_up();
-    auto inner = scene.inner(), shell = scene.id("shell"), daemon = scene.id("daemon");
+    auto inner = scene.inner(), shell = scene.id("shell"), daemon = scene.id("daemon"), group = getpgid(shell);
     kill(scene.child.id(), SIGSTOP);
     kill(inner, SIGKILL);
     kill(scene.child.id(), SIGKILL);
     scene.finish();
     CHECK(eventually([&] { return !runs(inner) && !runs(shell); }));
-    kill(daemon, SIGKILL);   // of a session of its own: only a cgroup could hold it
+    // What the shell had started, and a session of its own: only a cgroup could hold them.
+    kill(-group, SIGKILL);
+    kill(daemon, SIGKILL);
 }

@@ -24,14 +24,9 @@ constexpr Growth growths[] = {{"text_delta", "text"}, {"thinking_delta", "thinki
 Decoded Anthropic::on(const sse::Event& event)
 {
     Decoded out;
-    auto data = trim(event.data);
-    if (done_ || data.empty() || data == "[DONE]")
+    auto value = done_ ? std::nullopt : json_of(event, out);
+    if (!value)
         return out;
-    auto value = parse_json(data);
-    if (!value) {
-        out.complaint = not_json(data);
-        return out;
-    }
     auto type = value->text("type");
     if (type == "message_start") {
         if (auto* message = value->find("message")) on_usage(message->find("usage"));
@@ -48,7 +43,7 @@ Decoded Anthropic::on(const sse::Event& event)
     } else if (type == "message_stop")
         return finish();
     else if (type == "error" || event.name == "error")
-        out.complaint = complaint_in_body(data, 0);
+        out.complaint = complaint_in_body(event.data, 0);
     else
         out.complaint = complaint_in(*value, 0);   // ping and what is new hold none
     if (out.complaint)

@@ -176,9 +176,16 @@ std::int64_t number_at(const Json* from, std::initializer_list<std::string_view>
 
 Complaint broken_off() { return {.message = "The stream broke off before the answer was complete"}; }
 
-Complaint not_json(std::string_view data)
+std::optional<Json> json_of(const sse::Event& event, Decoded& out)
 {
-    return {.status = 502, .message = "The service sent a piece that is not JSON: " + std::string(utf8_prefix(data, 100))};
+    auto data = trim(event.data);
+    if (data.empty() || data == "[DONE]")
+        return {};
+    auto value = parse_json(data);
+    if (value)
+        return std::move(*value);
+    out.complaint = {.status = 502, .message = "The service sent a piece that is not JSON: " + std::string(utf8_prefix(data, 100))};
+    return {};
 }
 
 HttpRequest stream_request(std::string path, const Json& body)

@@ -73,9 +73,12 @@ std::string made_id();
 // The number at path of members; 0 when there is none.
 std::int64_t number_at(const Json* from, std::initializer_list<std::string_view> path);
 
-// A stream that ended before its closing event, and a piece of one that cannot be read.
+// The JSON of an event. Nothing for one without data and for [DONE]; nothing, and the complaint in out,
+// for one that cannot be read.
+std::optional<Json> json_of(const sse::Event&, Decoded& out);
+
+// A stream that ended before its closing event.
 Complaint broken_off();
-Complaint not_json(std::string_view data);
 
 // POST, JSON there and events back.
 HttpRequest stream_request(std::string path, const Json& body);

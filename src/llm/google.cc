@@ -24,14 +24,9 @@ constexpr Reason reasons[] = {
 Decoded Google::on(const sse::Event& event)
 {
     Decoded out;
-    auto data = trim(event.data);
-    if (done_ || data.empty() || data == "[DONE]")
+    auto chunk = done_ ? std::nullopt : json_of(event, out);
+    if (!chunk)
         return out;
-    auto chunk = parse_json(data);
-    if (!chunk) {
-        out.complaint = not_json(data);
-        return out;
-    }
     if (auto* usage = chunk->find("usageMetadata"); usage && usage->as<Json::Object>())
         raw_usage_ = *usage;
     auto& candidates = list_at(*chunk, "candidates");

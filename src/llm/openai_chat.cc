@@ -45,16 +45,11 @@ void add_detail(Json::Array& details, const Json& piece)
 Decoded OpenAiChat::on(const sse::Event& event)
 {
     Decoded out;
-    auto data = trim(event.data);
-    if (done_ || data.empty())
-        return out;
-    if (data == "[DONE]")
+    if (!done_ && trim(event.data) == "[DONE]")
         return end();
-    auto chunk = parse_json(data);
-    if (!chunk) {
-        out.complaint = not_json(data);
+    auto chunk = done_ ? std::nullopt : json_of(event, out);
+    if (!chunk)
         return out;
-    }
     if (auto* usage = chunk->find("usage"); usage && usage->as<Json::Object>())
         raw_usage_ = *usage;
     for (auto& choice : list_at(*chunk, "choices"))
@@ -62,7 +57,7 @@ Decoded OpenAiChat::on(const sse::Event& event)
             on_choice(choice, out);
     out.complaint = complaint_in(*chunk, 0);
     if (event.name == "error" && !out.complaint)
-        out.complaint = complaint_in_body(data, 0);
+        out.complaint = complaint_in_body(event.data, 0);
     if (out.complaint)
         out.complaint->raw_stop = raw_stop_;
     return out;
@@ -288,7 +283,7 @@ HttpRequest openai_chat_request(const Json& ask, const Endpoint& endpoint)
 
     if (auto limit = number_at(&ask, {"max_tokens"}); limit > 0)
         body.set(openai && thinks(model) ? "max_completion_tokens" : "max_tokens", limit);
-    if (auto level = ask.text("thinking"); !level.empty() && level != "none")
+    if (auto level = ask.text("thinking"); !level.empty() && level != "none" && (!openai || thinks(model)))
         body.set("reasoning_effort", level);
     body.set("stream", true);
     body.set("stream_options", object({{"include_usage", true}}));

@@ -31,14 +31,9 @@ std::string_view string_in(const Json& event, std::string_view name)
 Decoded OpenAiResponses::on(const sse::Event& event)
 {
     Decoded out;
-    auto data = trim(event.data);
-    if (done_ || data.empty() || data == "[DONE]")
+    auto value = done_ ? std::nullopt : json_of(event, out);
+    if (!value)
         return out;
-    auto value = parse_json(data);
-    if (!value) {
-        out.complaint = not_json(data);
-        return out;
-    }
     auto type = value->text("type");
     auto delta = string_in(*value, "delta");
     if (type == "response.output_text.delta" || type == "response.refusal.delta") {
@@ -173,6 +168,8 @@ private:
             return add_text(&kept);
         if (type == "function_call")
             return;   // found again by its call
+        if (type == "reasoning" && kept.text("encrypted_content").empty())
+            return;   // nothing is stored there: its id alone means nothing
         add_text(nullptr);
         out_.push_back(kept);
     }
@@ -208,8 +205,9 @@ private:
     // Reasoning must be followed by the item that it led to; in a turn that was interrupted that is missing.
     void drop_loose_reasoning()
     {
+        auto led_to = [&](std::size_t i) { return i < out_.size() && (out_[i].find("id") || out_[i].text("type") == "function_call"); };
         for (auto i = out_.size(); i-- > 0;)
-            if (out_[i].text("type") == "reasoning" && (i + 1 == out_.size() || out_[i + 1].text("id").empty()))
+            if (out_[i].text("type") == "reasoning" && !led_to(i + 1))
                 out_.erase(out_.begin() + static_cast<std::ptrdiff_t>(i));
     }
 

@@ -136,6 +136,21 @@ TEST_CASE("discover: every reason to skip a tool")
     CHECK(sh("pgrep -f '[/]" + home.path.substr(1) + "'").out == "");
 }
 
+TEST_CASE("discover: the array that a provider would get")
+{
+    Home home;
+    home.tool("mine", "#!/bin/sh\necho '{\"name\":\"mine\",\"description\":\"d\",\"parameters\":{\"a\":{\"type\":\"string\",\"required\":true}}}'\n");
+    auto offered = [&](const char* provider) { return ikigai(home, {"discover", "--format", provider}, "", {"IKIGAI_LIBEXEC_DIR=/no/such/folder"}).out; };
+    auto schema = std::string(R"({"type":"object","properties":{"a":{"type":"string"}},"required":["a"])");
+    CHECK(offered("openai-chat").find(R"([{"type":"function","function":{"name":"mine","description":"d","parameters":)" + schema) == 0);
+    CHECK(offered("openai-responses").find(R"([{"type":"function","name":"mine","description":"d","parameters":)" + schema) == 0);
+    CHECK(offered("anthropic").find(R"([{"name":"mine","description":"d","input_schema":)" + schema) == 0);
+    CHECK(offered("google").find(R"([{"functionDeclarations":[{"name":"mine","description":"d","parameters":)" + schema) == 0);
+    auto ran = ikigai(home, {"discover", "--format", "gogle"});
+    CHECK(ran.status == 2);
+    CHECK(ran.err == "ikigai: no provider offers tools as gogle. Did you mean: google?\n");
+}
+
 TEST_CASE("discover: no tools at all")
 {
     Home home;

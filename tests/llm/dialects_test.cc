@@ -1,5 +1,6 @@
 // `ikigai llm` as a real child, once with each dialect: a whole answer, and what each service says when it gives none.
 #include "base/text.h"
+#include "llm/decode.h"
 #include "support/server.h"
 #include "support/world.h"
 
@@ -137,4 +138,64 @@ TEST_CASE("dialects: overloaded in the middle of an answer is asked again")
     CHECK(lines[1].text("type") == "retry");
     CHECK(*lines[1].find("discard") == Json(true));
     CHECK(lines[1].text("error") == "Overloaded (anthropic, claude-sonnet-4-5). The service is overloaded: try again later.");
+}
+
+TEST_CASE("dialects: a stream cut anywhere is a broken one")
+{
+    for (auto& dialect : dialects) {
+        std::string whole;
+        for (auto& piece : dialect.stream) whole += event(piece);
+        CHECK(decode(dialect.provider, whole).done);
+        // [DONE] and the usage may be missing; where a dialect has a last event it is needed
+        auto optional = dialect.stream.back() == "[DONE]" ? 2u : 0u;
+        std::size_t needed = 0;
+        for (std::size_t i = 0; i + 1 + optional < dialect.stream.size(); ++i) needed += event(dialect.stream[i]).size();
+        for (std::size_t size = 0; size < whole.size(); ++size) {
+            auto got = decode(dialect.provider, std::string_view(whole).substr(0, size));
+            INFO(dialect.provider << " " << size);
+            CHECK(got.done != got.complaint.has_value());
+            if (size <= needed) CHECK(!got.done);
+        }
+    }
+}
+
+TEST_CASE("dialects: members of the wrong kind are no reason to die")
+{
+    const char* values[] = {"null", "5", "\"x\"", "[]", "{}", "[5]", "[null]", "[[]]", "[{}]", "true"};
+    for (auto& dialect : dialects)
+        for (auto& piece : dialect.stream) {
+            auto document = parse_json(piece);
+            if (!document) continue;
+            for (auto* value : values) {
+                decode(dialect.provider, event(value));
+                // each member in turn, at the two upper levels, is something else
+                for (auto& [name, member] : *document->as<Json::Object>()) {
+                    auto odd = *document;
+                    odd.set(name, *parse_json(value));
+                    decode(dialect.provider, event(odd.dump()) + event(piece));
+                    if (member.as<Json::Array>() && member.as<Json::Array>()->empty()) continue;
+                    auto* inner = member.as<Json::Array>() ? &member.as<Json::Array>()->front() : &member;
+                    if (!inner->as<Json::Object>()) continue;
+                    for (auto& [inner_name, unused] : *inner->as<Json::Object>()) {
+                        auto changed = *inner;
+                        changed.set(inner_name, *parse_json(value));
+                        odd.set(name, member.as<Json::Array>() ? Json(Json::Array{changed}) : changed);
+                        decode(dialect.provider, event(odd.dump()) + event(piece));
+                    }
+                }
+            }
+        }
+    for (auto& dialect : dialects)
+        for (auto* value : values)
+            for (auto* name : {"messages", "tools", "system", "max_tokens", "thinking", "model"}) body_of(dialect.provider, object({{name, *parse_json(value)}}));
+    for (auto& dialect : dialects)
+        for (auto* value : values)
+            for (auto* name : {"role", "parts", "text", "envelope", "id"})
+                for (auto* role : {"user", "assistant", "tool"}) {
+                    auto message = object({{"role", role}});
+                    message.set(name, *parse_json(value));
+                    body_of(dialect.provider, object({{"messages", Json::Array{message}}}));
+                    body_of(dialect.provider, object({{"messages", Json::Array{object({{"role", "assistant"}, {"parts", Json::Array{object({{"opaque", *parse_json(value)}, {"provider", dialect.provider}})}}})}}}));
+                    body_of(dialect.provider, object({{"messages", Json::Array{object({{"role", "assistant"}, {"parts", Json::Array{object({{"call", *parse_json(value)}})}}})}}}));
+                }
 }

@@ -5,6 +5,7 @@
 #include "support/world.h"
 
 #include <catch2/catch.hpp>
+#include <fstream>
 
 using namespace ik;
 using namespace ik::test;
@@ -92,6 +93,33 @@ TEST_CASE("llm: text is passed on as it arrives")
     while (!child->exit) turn();
     CHECK(child->out.all().find("late") != std::string::npos);
     CHECK(child->exit->status() == 0);
+}
+
+TEST_CASE("llm: a long answer needs little memory")
+{
+    if (sanitized())
+        return skip("a sanitizer needs memory of its own");
+    auto piece = event(text("some words that are said in one go"));
+    std::string many;
+    while (many.size() < 64 << 10) many += piece;
+    auto reply = stream_of({text("last")});
+    reply.pieces.insert(reply.pieces.begin(), 64, many);
+    ModelServer server({reply});
+    auto child = Child::start({.argv = {ikigai(), "llm"}, .input = setup(server) + ask("hi"), .keep_stdin = true, .limit = std::chrono::seconds(20)});
+    REQUIRE(child);
+    auto done = [&] { return child->out.all().find("\"done\"") != std::string::npos; };
+    while (!child->exit && !done()) {
+        Poll poll;
+        child->add_to(poll);
+        poll.wait();
+        child->advance(poll);
+    }
+    REQUIRE(!child->exit);
+    std::ifstream status("/proc/" + std::to_string(child->id()) + "/status");
+    std::string all(std::istreambuf_iterator<char>(status), {});
+    auto at = all.find("VmHWM:");
+    REQUIRE(at != std::string::npos);
+    CHECK(std::stol(all.substr(at + 6)) < 20 << 10);
 }
 
 TEST_CASE("llm: one connection for the whole conversation")

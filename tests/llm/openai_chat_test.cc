@@ -195,9 +195,11 @@ TEST_CASE("openai-chat: what differs at api.openai.com")
           R"([{"type":"function","function":{"name":"file_read","description":"Read","parameters":{"type":"object","properties":{"file_path":{"type":"string"},"limit":{"type":["integer","null"]}},"required":["file_path","limit"],"additionalProperties":false},"strict":true}}])");
     CHECK(!home.find("messages")->as<Json::Array>()->at(2).find("reasoning_content"));
     CHECK(home.find("max_tokens"));
+    CHECK(!home.find("reasoning_effort"));
     auto thinker = conversation;
     thinker.set("model", "gpt-5-mini");
     CHECK(body(thinker, at_home).find("max_completion_tokens"));
+    CHECK(body(thinker, at_home).find("reasoning_effort"));
     CHECK(!body(thinker, at_home).find("max_tokens"));
     CHECK(body(thinker, elsewhere).find("max_tokens"));
 }

@@ -127,6 +127,20 @@ TEST_CASE("openai-responses: a whole conversation as a request")
     CHECK(header(request.headers, "authorization") == "Bearer k");
 }
 
+TEST_CASE("openai-responses: reasoning goes back only where it can be used")
+{
+    auto types = [](const char* parts) {
+        auto ask = object({{"model", "gpt-5"}, {"messages", Json::Array{object({{"role", "assistant"}, {"parts", *parse_json(parts)}})}}});
+        auto body = body_of(responses, ask);
+        std::string out;
+        for (auto& item : *body.find("input")->as<Json::Array>()) out += std::string(item.text("type")) + " ";
+        return out;
+    };
+    CHECK(types(R"([{"opaque":{"id":"r","type":"reasoning","encrypted_content":"g"},"provider":"openai-responses"},{"call":{"id":"c","name":"f","arguments":{}}}])") == "reasoning function_call ");
+    CHECK(types(R"([{"opaque":{"id":"r","type":"reasoning"},"provider":"openai-responses"},{"call":{"id":"c","name":"f","arguments":{}}}])") == "function_call ");
+    CHECK(types(R"([{"opaque":{"id":"r","type":"reasoning","encrypted_content":"g"},"provider":"openai-responses"}])") == "");
+}
+
 TEST_CASE("openai-responses: recorded answers go back as they came")
 {
     auto bytes = recorded_stream(responses, "phase-tool-1");

@@ -1,0 +1,66 @@
+#include "outbox.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+namespace ik {
+namespace {
+
+constexpr std::size_t chunk = 256 << 10;
+
+bool make_folders(const std::string& path)
+{
+    for (auto end = path.find('/', 1);; end = path.find('/', end + 1)) {
+        auto part = path.substr(0, end);
+        if (mkdir(part.c_str(), 0700) < 0 && errno != EEXIST)
+            return false;
+        if (end == path.npos)
+            return true;
+    }
+}
+
+// Letters, digits, - and _ of a name that may come from anywhere.
+std::string file_name(std::string_view name)
+{
+    std::string out;
+    for (unsigned char c : name.substr(0, 64))
+        out += std::isalnum(c) || c == '_' ? static_cast<char>(c) : '-';
+    return out;
+}
+
+}
+
+Outbox::Outbox(std::string folder, std::string call_id) : folder_(std::move(folder)), call_(file_name(call_id)) {}
+
+std::string Outbox::path(std::string_view member) const
+{
+    if (member.starts_with("result."))
+        member.remove_prefix(7);
+    return folder_ + "/" + call_ + "-" + file_name(member) + ".txt";
+}
+
+Result<std::pair<Fd, std::string>> Outbox::file(std::string_view member) const
+{
+    auto name = path(member);
+    if (folder_.empty() || !make_folders(folder_))
+        return Error{code::write_failed, folder_ + ": " + std::strerror(errno)};
+    Fd fd(open(name.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
+    if (!fd)
+        return Error{code::write_failed, name + ": " + std::strerror(errno)};
+    return std::pair(std::move(fd), std::move(name));
+}
+
+Result<std::string> Outbox::keep(const Spool& all, std::string_view member) const
+{
+    auto target = file(member);
+    if (!target)
+        return target.error();
+    for (std::size_t at = 0; at < all.size(); at += chunk)
+        if (!write_all(target->first.get(), all.read(at, chunk)))
+            return Error{code::write_failed, target->second + ": " + std::strerror(errno)};
+    return target->second;
+}
+
+}
