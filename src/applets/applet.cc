@@ -261,7 +261,7 @@ int serve(const Applet& applet, int argc, char** argv)
     if (arguments) {
         if (auto done = applet.run(*arguments, answer); !done) {
             answer.fail(done.error());
-            status = done.error().code == code::auth_missing;   // nothing was tried: somebody must set it up first
+            status = done.error().code == code::auth_missing ? 1 : 0;   // nothing was tried: somebody must set it up first
         }
     } else {
         // The caller's mistake: said in words too, and in the exit status.

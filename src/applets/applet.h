@@ -134,7 +134,8 @@ Result<Json> check(const Applet&, const Json& arguments);
 
 std::string man_page(const Applet&);
 
-// The main() of every applet. Exit status: 0 answered, also with an error; 1 bad arguments or output lost; 2 bad option.
+// The main() of every applet. Exit status: 0 answered, also with an error; 1 bad arguments, no credentials (AUTH_MISSING)
+// or output lost; 2 bad option.
 int serve(const Applet&, int argc, char** argv);
 
 }

@@ -234,21 +234,35 @@ Result<HttpAnswer> exchange(Http& http, const HttpRequest& request)
     return answer;
 }
 
-using Pending = std::future<Result<HttpAnswer>>;
-
-// In a thread of its own, that is left behind where it takes too long: nothing else bounds the look-up of a name,
-// or a server that says a byte now and then. What the thread works with belongs to it.
-Result<Pending> start(Http http, HttpRequest request)
-{
-    std::packaged_task<Result<HttpAnswer>()> task([http = std::move(http), request = std::move(request)]() mutable { return exchange(http, request); });
-    auto pending = task.get_future();
-    try {
-        std::thread(std::move(task)).detach();
-    } catch (const std::system_error& error) {
-        return Error{code::network_error, std::string("Cannot ask: ") + error.what()};
+// An exchange in a thread of its own, that is left behind where it takes too long: nothing else bounds the look-up
+// of a name, or a server that says a byte now and then. What the thread works with belongs to it.
+class Pending {
+public:
+    Pending(Http http, HttpRequest request)
+    {
+        std::packaged_task<Result<HttpAnswer>()> task([http = std::move(http), request = std::move(request)]() mutable { return exchange(http, request); });
+        answer_ = task.get_future();
+        thread_ = std::thread(std::move(task));
     }
-    return pending;
-}
+    Pending(Pending&&) = default;
+    ~Pending()
+    {
+        if (thread_.joinable())
+            thread_.detach();
+    }
+
+    std::optional<Result<HttpAnswer>> answer_by(Clock::time_point end)
+    {
+        if (answer_.wait_until(end) == std::future_status::timeout)
+            return {};
+        thread_.join();
+        return answer_.get();
+    }
+
+private:
+    std::future<Result<HttpAnswer>> answer_;
+    std::thread thread_;
+};
 
 Result<Pending> start(const Url& url, const Question& question)
 {
@@ -256,16 +270,20 @@ Result<Pending> start(const Url& url, const Question& question)
     if (!http)
         return unreachable(http.error());
     auto path = url.path + (url.path.find('?') == url.path.npos ? "?" : "&") + question.query;
-    return start(std::move(*http), {.method = "GET", .path = std::move(path), .headers = question.headers});
+    try {
+        return Pending(std::move(*http), {.method = "GET", .path = std::move(path), .headers = question.headers});
+    } catch (const std::system_error& error) {   // no thread: too many processes
+        return no_answer(url.host, std::string("cannot ask: ") + error.what());
+    }
 }
 
 Result<HttpAnswer> outcome(Result<Pending>& pending, const Url& url, Clock::time_point end)
 {
     if (!pending)
         return pending.error();
-    if (pending->wait_until(end) == std::future_status::timeout)
-        return no_answer(url.host, "no complete answer within " + std::to_string(whole_time.count()) + " s");
-    return pending->get();
+    if (auto answer = pending->answer_by(end))
+        return std::move(*answer);
+    return no_answer(url.host, "no complete answer within " + std::to_string(whole_time.count()) + " s");
 }
 
 // ---- telling

@@ -2,6 +2,7 @@
 #include "applets/web_search.h"
 
 #include "support/server.h"
+#include "support/tls_server.h"
 #include "support/world.h"
 
 #include <arpa/inet.h>
@@ -398,6 +399,20 @@ TEST_CASE("web search: a service that cannot be reached")
     auto cut = json(R"({"web":{"results":[)");
     cut.ending = Reply::cut;
     CHECK(search(brave, cut).dump() == failed("NETWORK_ERROR", "127.0.0.1: the connection was closed before the answer was complete"));
+}
+
+TEST_CASE("web search: over TLS, with certificates that are trusted")
+{
+    Home home;
+    TlsServer server("127.0.0.1", home / "cert.pem", google_page({"https://a.com/", "https://b.com/"}));
+    auto ask = [&](const Strings& env) { return answer_of(by_hand(home, google, server.base_url(), R"({"query":"xy","allowed_domains":["a.com","b.com"]})", env)); };
+    CHECK(urls(ask({"SSL_CERT_FILE=" + (home / "cert.pem")})) == "https://a.com/ https://b.com/ ");
+    CHECK(server.requests() == 2);
+    auto refused = ask({"SSL_CERT_FILE"});
+    CHECK(refused.text("error_code") == "NETWORK_ERROR");
+    CHECK(refused.text("error").starts_with("127.0.0.1: the TLS certificate cannot be trusted: self"));
+    CHECK(refused.text("error").ends_with(". SSL_CERT_FILE names a file with the certificates to trust."));
+    CHECK(refused.find("hint") == nullptr);
 }
 
 TEST_CASE("web search: the answer comes in time, whatever the server does")
