@@ -61,7 +61,7 @@ Status tool(Chat& chat, std::string_view name)
     }
     std::string out = registry.tools().empty() ? "No tools available\n" : "Available tools:\n";
     for (auto& each : registry.tools())
-        out += "  " + padded(each.name, 14) + std::string(each.schema.text("description")) + "\n";
+        out += "  " + padded(each.name, 19) + std::string(each.schema.text("description")) + "\n";
     for (auto& skipped : registry.skipped())
         out += skipped.line() + "\n";
     chat.mouth().say(harmless(out));

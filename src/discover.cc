@@ -33,7 +33,7 @@ std::string for_people(const Registry& registry)
     std::string out;
     for (auto& tool : registry.tools()) {
         auto name = tool.name;
-        name.resize(std::max<std::size_t>(name.size(), 14), ' ');
+        name.resize(std::max<std::size_t>(name.size(), 18), ' ');
         out += name + " " + harmless(tool.schema.text("description")) + "  (" + tool.origin + ")\n";
     }
     return out.empty() ? "No tools available\n" : out;

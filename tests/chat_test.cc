@@ -140,12 +140,13 @@ TEST_CASE("chat: calls of one turn run at once and are answered in order")
 TEST_CASE("chat: the first request is small, and says where it comes from")
 {
     Home home;
-    ModelServer server({stream_of({text("ok")})});
+    ModelServer server({stream_of({text("ok")}), stream_of({text("ok")})});
     chat(home, server, {"-p", "hi"});
-    auto body = server.requests().at(0).body;
-    CHECK(body.size() < 4096);
+    chat(home, server, {"-p", "hi", "--tools", "bash,file_edit,file_read,file_write,glob,grep"});
+    CHECK(server.requests().at(0).body.size() < 6000);
+    CHECK(server.requests().at(1).body.size() < 4096);
     auto json = server.requests().at(0).json();
-    CHECK(json.find("tools")->as<Json::Array>()->size() == 6);
+    CHECK(json.find("tools")->as<Json::Array>()->size() == built_in_tools().size());
     CHECK(json.text("model") == "scripted");
     CHECK(message(server, 0, 0).text("content").find("folder " + home.path) != std::string_view::npos);
     CHECK(message(server, 0, 1).dump() == R"({"role":"user","content":"hi"})");
@@ -268,12 +269,14 @@ TEST_CASE("chat: line by line")
 ● It says found.
 ● Bye.
 Available tools:
-  bash          Execute a shell command and return output
-  file_edit     Edit a file by replacing exact text matches. You must read the file before editing.
-  file_read     Read contents of a file
-  file_write    Write content to a file (creates or overwrites)
-  glob          Find files matching a glob pattern
-  grep          Search for pattern in files using regular expressions
+  bash               Execute a shell command and return output
+  file_edit          Edit a file by replacing exact text matches. You must read the file before editing.
+  file_read          Read contents of a file
+  file_write         Write content to a file (creates or overwrites)
+  glob               Find files matching a glob pattern
+  grep               Search for pattern in files using regular expressions
+  web_search_brave   Search the web with Brave Search: current pages from an independent index
+  web_search_google  Search the web with a Google Programmable Search Engine
 bash - Execute a shell command and return output
 
 Parameters:
@@ -283,7 +286,7 @@ Tool 'x' not found. Run /tool to see available tools.
 Unknown command: /nope. /help lists them.
 Unknown command: /hlep. Did you mean: /help? /help lists them.
 Refreshing tools...
-Tools refreshed. 6 tools available.
+Tools refreshed. )" + std::to_string(built_in_tools().size()) + R"( tools available.
 )");
     CHECK(messages(server, 2).as<Json::Array>()->size() == 6);
 }

@@ -13,7 +13,7 @@ namespace ik {
 
 // A tool that our own executable is, under the name of its link: asked without a process.
 struct Builtin {
-    std::string command;   // "file-read"
+    std::string command;   // the name of its link, and the word that calls it: "file-read", "web-fetch-tool"
     Json schema;
 };
 

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <csignal>
 #include <cstring>
+#include <iterator>
 #include <unistd.h>
 
 namespace ik {
@@ -79,14 +80,30 @@ std::string lower_first(std::string text)
     return text;
 }
 
+Json property(const Spec& s)
+{
+    Json::Object p{{"type", s.type}, {"description", s.help}};
+    if (std::string_view(s.type) == "array") p.emplace_back("items", object({{"type", "string"}}));
+    auto more = *parse_json("{" + std::string(s.keywords) + "}");
+    std::ranges::move(*more.as<Json::Object>(), std::back_inserter(p));
+    return p;
+}
+
+// Whether value keeps to the keywords; its type is right already.
+Status within_keywords(const Spec& s, const Json& value)
+{
+    if (!*s.keywords)
+        return Done{};
+    auto all = object({{"properties", object({{s.name, property(s)}})}});
+    return validate(all, object({{s.name, value}}));
+}
+
 Json parameters(std::span<const Spec> specs)
 {
     Json::Object properties;
     Json::Array required;
     for (auto& s : specs) {
-        Json::Object p{{"type", s.type}, {"description", s.help}};
-        if (std::string_view(s.type) == "array") p.emplace_back("items", object({{"type", "string"}}));
-        properties.emplace_back(s.name, std::move(p));
+        properties.emplace_back(s.name, property(s));
         if (s.required) required.push_back(s.name);
     }
     return object({{"type", "object"}, {"properties", properties}, {"required", required}});
@@ -183,6 +200,8 @@ Result<Json> check(const Applet& applet, const Json& arguments)
             return invalid(std::string("parameter ") + spec.name + " must be " + expected(spec.type));
         if (auto* text = value.as<std::string>(); text && !spec.any_bytes && text->find('\0') != text->npos)
             return invalid(std::string("parameter ") + spec.name + " must not contain a NUL character");
+        if (auto kept = within_keywords(spec, value); !kept)
+            return kept.error();
         out.emplace_back(spec.name, std::move(value));
     }
     return Json(std::move(out));
@@ -193,11 +212,19 @@ std::span<const Applet* const> all_applets() { return table; }
 const Applet* find_applet(std::string_view command)
 {
     auto name = replace(command, '-', '_');
+    if (name.starts_with("web_") && name.ends_with("_tool"))
+        name.resize(name.size() - 5);
     auto it = std::ranges::lower_bound(names, name);
     return it != std::end(names) && *it == name ? table[it - names] : nullptr;
 }
 
 std::string command_of(const Applet& applet) { return replace(applet.doc.name, '_', '-'); }
+
+std::string link_name(const Applet& applet)
+{
+    auto command = command_of(applet);
+    return command.starts_with("web-") ? command + "-tool" : command;
+}
 
 Json schema(const Applet& applet)
 {
@@ -232,8 +259,10 @@ int serve(const Applet& applet, int argc, char** argv)
     int status = 0;
     auto arguments = read_arguments(applet);
     if (arguments) {
-        if (auto done = applet.run(*arguments, answer); !done)
+        if (auto done = applet.run(*arguments, answer); !done) {
             answer.fail(done.error());
+            status = done.error().code == code::auth_missing ? 1 : 0;   // nothing was tried: somebody must set it up first
+        }
     } else {
         // The caller's mistake: said in words too, and in the exit status.
         answer.fail(arguments.error());

@@ -23,6 +23,7 @@ struct Param {
     Member member;
     const char* help;
     bool any_bytes = false;   // a string that may hold NUL: content, not a name
+    const char* keywords = "";   // more of its schema, as JSON members: R"("minimum":1,"default":10)"
 };
 
 // Run by the tests in a folder that holds the file abc.txt with the lines a, b, c.
@@ -47,6 +48,7 @@ struct Spec {   // a Param without its C++ type
     const char* type;
     bool required;
     bool any_bytes;
+    const char* keywords;
 };
 }
 
@@ -83,7 +85,7 @@ constexpr Spec spec(const Param<A>& p)
 {
     return std::visit([&](auto member) {
         auto kind = kind_of(member);
-        return Spec{p.name, p.help, kind.name, kind.required, p.any_bytes};
+        return Spec{p.name, p.help, kind.name, kind.required, p.any_bytes, p.keywords};
     }, p.member);
 }
 
@@ -121,7 +123,8 @@ constexpr Applet applet(Doc doc)
 
 std::span<const Applet* const> all_applets();
 const Applet* find_applet(std::string_view command);   // "file-read", "file_read", "web-fetch-tool"
-std::string command_of(const Applet&);                 // "file-read"
+std::string command_of(const Applet&);                 // "file-read", "web-fetch"
+std::string link_name(const Applet&);                  // in libexec: "file-read", "web-fetch-tool"
 
 Json schema(const Applet&);
 
@@ -131,7 +134,8 @@ Result<Json> check(const Applet&, const Json& arguments);
 
 std::string man_page(const Applet&);
 
-// The main() of every applet. Exit status: 0 answered, also with an error; 1 bad arguments or output lost; 2 bad option.
+// The main() of every applet. Exit status: 0 answered, also with an error; 1 bad arguments, no credentials (AUTH_MISSING)
+// or output lost; 2 bad option.
 int serve(const Applet&, int argc, char** argv);
 
 }

@@ -88,6 +88,13 @@ std::string_view header(const Headers& headers, std::string_view name)
 struct Http::Connection {
     Connection(const Url& to, HttpLimits set) : url(to), limits(set), client(to.origin()) {}
 
+    // Over TLS httplib would wait 100 ms and more for the other side to take leave.
+    ~Connection()
+    {
+        if (auto open = client.socket(); open != INVALID_SOCKET)
+            shutdown(open, SHUT_RDWR);
+    }
+
     Url url;
     std::optional<Url> proxy = {};
     HttpLimits limits;

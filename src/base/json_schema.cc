@@ -140,6 +140,8 @@ std::string complaint(const Json& schema, std::string_view keyword, const std::s
     if (keyword == "enum" && rule) return parameter + " must be one of " + rule->dump();
     if (keyword == "additionalProperties") return parameter + " has a member that the tool does not know";
     if (keyword == "minimum" && rule) return parameter + " must be at least " + rule->dump();
+    if (keyword == "minLength" && rule) return parameter + " must have at least " + rule->dump() + " characters";
+    if (keyword == "maxLength" && rule) return parameter + " must have at most " + rule->dump() + " characters";
     if (keyword == "maximum" && rule) return parameter + " must be at most " + rule->dump();
     return parameter + " does not fit the tool's schema (" + std::string(keyword) + (rule ? ": " + rule->dump() : "") + ")";
 }

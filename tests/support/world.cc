@@ -110,7 +110,9 @@ std::vector<std::string> Home::env(std::vector<std::string> more) const
 {
     std::vector<std::string> out{"HOME=" + path, "XDG_STATE_HOME", "XDG_CONFIG_HOME", "OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_API_KEY",
                                  "ANTHROPIC_BASE_URL", "GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL", "IKIGAI_PROVIDER",
-                                 "IKIGAI_MODEL", "IKIGAI_BASE_URL", "IKIGAI_LIBEXEC_DIR", "HTTP_PROXY", "http_proxy", "NO_COLOR"};
+                                 "IKIGAI_MODEL", "IKIGAI_BASE_URL", "IKIGAI_LIBEXEC_DIR",
+                                 "BRAVE_API_KEY", "GOOGLE_SEARCH_API_KEY", "GOOGLE_SEARCH_ENGINE_ID", "IKIGAI_BRAVE_URL", "IKIGAI_GOOGLE_SEARCH_URL",
+                                 "HTTP_PROXY", "http_proxy", "NO_COLOR"};
     out.insert(out.end(), more.begin(), more.end());
     return out;
 }
@@ -132,6 +134,12 @@ bool runs(pid_t id)
 
 std::string root() { return variable("IKIGAI_ROOT", "."); }
 std::string ikigai() { return variable("IKIGAI_BIN", ".") + "/bin/ikigai"; }
+
+std::vector<std::string> built_in_tools()
+{
+    return {"bash", "file_edit", "file_read", "file_write", "glob", "grep", "web_search_brave", "web_search_google"};
+}
+
 std::string tool(const std::string& command) { return variable("IKIGAI_BIN", ".") + "/libexec/ikigai/" + command; }
 
 Json call_text(const std::string& command, const std::string& input)

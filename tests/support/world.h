@@ -58,6 +58,7 @@ Ran ikigai(const Home&, std::vector<std::string> words, std::string input = "", 
 std::string root();      // the source tree
 std::string ikigai();    // the program under test
 std::string tool(const std::string& command);   // its link in libexec/ikigai
+std::vector<std::string> built_in_tools();      // "bash", …: every one, sorted
 
 // `tool` called by hand with arguments; its answer as JSON (null when it is none).
 Json call(const std::string& command, const Json& arguments);
