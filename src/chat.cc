@@ -8,11 +8,7 @@
 #include "supervise.h"
 
 #include <cerrno>
-#include <cstring>
-#include <ctime>
-#include <sys/random.h>
 #include <sys/stat.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 namespace ik {
@@ -24,49 +20,11 @@ constexpr auto patience = 2s;                   // with a standard input that ne
 constexpr std::size_t max_typed = 32 << 20;     // bytes on stdin that are one message
 constexpr std::size_t max_model_line = 64 << 20;
 
-std::string today()
-{
-    std::time_t now = std::time(nullptr);
-    std::tm local{};
-    char text[16] = "";
-    localtime_r(&now, &local);
-    std::strftime(text, sizeof text, "%Y-%m-%d", &local);
-    return text;
-}
-
-std::string current_folder()
-{
-    char* path = getcwd(nullptr, 0);
-    std::string out = path ? path : "(removed)";
-    std::free(path);
-    return out;
-}
-
-Place here()
-{
-    utsname system{};
-    uname(&system);
-    return {current_folder(), host_name(), user_name(), std::string(system.sysname) + " " + system.release + " " + system.machine, today()};
-}
-
-// Where what is too long for the model goes.
-std::string outputs_folder(const std::string& id)
-{
-    auto state = state_folder();
-    if (!state.empty() && access(state.c_str(), W_OK) == 0)
-        return state + "/outputs/" + id;
-    auto home = home_folder();
-    bool can_make = !home.empty() && access(home.c_str(), W_OK) == 0 && access(state.c_str(), F_OK) != 0;
-    return can_make ? state + "/outputs/" + id : temporary_folder() + "/ikigai-" + id;
-}
-
 bool exists(const std::string& path)
 {
     struct stat info {};
     return stat(path.c_str(), &info) == 0;
 }
-
-std::string project_tools() { return ".ikigai/tools"; }
 
 int exit_status(const End& end)
 {
@@ -76,39 +34,8 @@ int exit_status(const End& end)
     return set_up_wrongly ? 2 : 1;
 }
 
-bool is_home() { return current_folder() == home_folder(); }
-
 bool colour_wanted() { return isatty(1) && variable("NO_COLOR").empty() && variable("TERM") != "dumb"; }
 
-}
-
-std::string new_id()
-{
-    unsigned char bytes[6]{};
-    if (getrandom(bytes, sizeof bytes, 0) < 0) {
-        auto time = static_cast<unsigned long long>(Clock::now().time_since_epoch().count()) ^ static_cast<unsigned long long>(getpid());
-        std::memcpy(bytes, &time, sizeof bytes);
-    }
-    std::string id;
-    for (auto byte : bytes)
-        for (auto digit : {byte >> 4, byte & 15})
-            id += "0123456789abcdef"[digit];
-    return id;
-}
-
-Registry::Places tool_places(const World& world, bool trust)
-{
-    auto named = variable("IKIGAI_LIBEXEC_DIR"), home = home_folder();
-    Registry::Places places;
-    places.self = world.self;
-    places.builtins = world.builtins;
-    places.system = named.empty() ? world.self.substr(0, world.self.rfind('/')) + "/../libexec/ikigai" : named;
-    if (!named.empty())
-        places.builtins = {};
-    places.user = home.empty() ? "" : home + "/.ikigai/tools";
-    places.project = trust && !is_home() ? project_tools() : "";
-    places.env = without_secrets(environment());
-    return places;
 }
 
 Chat::Chat(const ChatOptions& options, const World& world)

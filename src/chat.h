@@ -7,6 +7,7 @@
 #include "host.h"
 #include "llm/models.h"
 #include "mouth.h"
+#include "world.h"
 
 namespace ik {
 
@@ -27,16 +28,6 @@ struct ChatOptions {
     std::vector<std::string> tools;        // only these
     std::optional<milliseconds> timeout;   // of the whole
 };
-
-// What the tools' host needs to know of the outside.
-struct World {
-    std::string self;                  // our executable
-    std::vector<Builtin> builtins;
-};
-
-Registry::Places tool_places(const World&, bool trust);
-
-std::string new_id();   // 12 random hex digits
 
 // Exit status: 0 answered; 1 failed; 2 usage; 3 a limit was reached; 128 + N: of signal N.
 int chat(const ChatOptions&, const World&);

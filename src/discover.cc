@@ -3,6 +3,7 @@
 #include "agent/context.h"
 #include "base/text.h"
 #include "llm/provider.h"
+#include "mouth.h"
 
 #include <cerrno>
 #include <cstring>

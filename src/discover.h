@@ -1,7 +1,7 @@
 // discover: `ikigai discover`, the tools that there are.
 #pragma once
 
-#include "chat.h"
+#include "world.h"
 
 #include <string>
 

@@ -113,9 +113,8 @@ int run_tool(const std::string& name, const std::optional<std::string>& given, b
     auto registry = tools_found(world, trust);
     Signals signals;
     int told = 0;   // the signal that ends us
-    auto state = state_folder();
     auto id = new_id();
-    Host host({.session = id, .outputs = (state.empty() ? temporary_folder() + "/ikigai-" + id : state + "/outputs/" + id),
+    Host host({.session = id, .outputs = outputs_folder(id),
                .limit = milliseconds(static_cast<long long>(seconds * 1000))});
     auto tool_name = registry.find(name) ? name : replace(name, '-', '_');
     host.run(registry.find(tool_name), {"call", registry.find(tool_name) ? tool_name : name, *arguments});

@@ -1,0 +1,86 @@
+#include "world.h"
+
+#include "base/places.h"
+#include "environment.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <sys/random.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+namespace ik {
+namespace {
+
+std::string today()
+{
+    std::time_t now = std::time(nullptr);
+    std::tm local{};
+    char text[16] = "";
+    localtime_r(&now, &local);
+    std::strftime(text, sizeof text, "%Y-%m-%d", &local);
+    return text;
+}
+
+std::string current_folder()
+{
+    char* path = getcwd(nullptr, 0);
+    std::string out = path ? path : "(removed)";
+    std::free(path);
+    return out;
+}
+
+}
+
+Place here()
+{
+    utsname system{};
+    uname(&system);
+    return {current_folder(), host_name(), user_name(), std::string(system.sysname) + " " + system.release + " " + system.machine, today()};
+}
+
+std::string outputs_folder(const std::string& id)
+{
+    auto state = state_folder();
+    if (!state.empty() && access(state.c_str(), W_OK) == 0)
+        return state + "/outputs/" + id;
+    auto home = home_folder();
+    bool can_make = !home.empty() && access(home.c_str(), W_OK) == 0 && access(state.c_str(), F_OK) != 0;
+    return can_make ? state + "/outputs/" + id : temporary_folder() + "/ikigai-" + id;
+}
+
+std::string new_id()
+{
+    unsigned char bytes[6]{};
+    if (getrandom(bytes, sizeof bytes, 0) < 0) {
+        auto time = static_cast<unsigned long long>(Clock::now().time_since_epoch().count()) ^ static_cast<unsigned long long>(getpid());
+        std::memcpy(bytes, &time, sizeof bytes);
+    }
+    std::string id;
+    for (auto byte : bytes)
+        for (auto digit : {byte >> 4, byte & 15})
+            id += "0123456789abcdef"[digit];
+    return id;
+}
+
+std::string project_tools() { return ".ikigai/tools"; }
+
+bool is_home() { return current_folder() == home_folder(); }
+
+Registry::Places tool_places(const World& world, bool trust)
+{
+    auto named = variable("IKIGAI_LIBEXEC_DIR"), home = home_folder();
+    Registry::Places places;
+    places.self = world.self;
+    places.builtins = world.builtins;
+    places.system = named.empty() ? world.self.substr(0, world.self.rfind('/')) + "/../libexec/ikigai" : named;
+    if (!named.empty())
+        places.builtins = {};
+    places.user = home.empty() ? "" : home + "/.ikigai/tools";
+    places.project = trust && !is_home() ? project_tools() : "";
+    places.env = without_secrets(environment());
+    return places;
+}
+
+}
