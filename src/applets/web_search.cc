@@ -1,7 +1,7 @@
 #include "applets/web_search.h"
 
+#include "base/credentials.h"
 #include "base/fd.h"
-#include "base/file.h"
 #include "base/places.h"
 #include "base/text.h"
 
@@ -20,7 +20,6 @@ constexpr HttpLimits limits{.connect = seconds(6), .silence = seconds(8)};
 constexpr seconds whole_time{10};                    // of all questions; whatever a server does
 constexpr std::size_t max_body = 4 << 20, longest_tag = 1000;
 constexpr std::size_t max_said = 300;
-constexpr std::size_t max_credentials = 1 << 20;
 
 // ---- domains
 
@@ -129,40 +128,9 @@ bool take_tag(std::string_view& text, std::string& out)
 
 // ---- credentials
 
-std::string credentials_path()
-{
-    auto folder = config_folder();
-    return (folder.empty() ? "~/.config/ikigai" : folder) + "/credentials.json";
-}
-
 Error missing(std::string why)
 {
     return {code::auth_missing, "Web search requires API key configuration.\n\n" + std::move(why)};
-}
-
-// credentials.json; an empty object where there is none.
-Result<Json> credentials()
-{
-    auto path = credentials_path();
-    auto file = open_file(path);
-    if (!file && file.error().code == code::file_not_found)
-        return Json(Json::Object{});
-    if (!file)
-        return missing(file.error().message);
-    struct stat info {};
-    if (fstat(file->get(), &info) < 0 || (info.st_mode & 077))
-        return missing("Other users can read " + path + ", so it is not used. Run: chmod 600 " + path);
-    std::string text(max_credentials, '\0');
-    std::size_t size = 0;
-    while (size < text.size()) {
-        auto n = read_file(*file, path, text.data() + size, text.size() - size);
-        if (!n) return missing(n.error().message);
-        if (*n == 0) break;
-        size += *n;
-    }
-    text.resize(size);
-    auto json = parse_json(text);
-    return json && json->as<Json::Object>() ? json : missing(path + " is not used: " + (json ? "it holds no JSON object" : json.error().message));
 }
 
 // The variable, else the member of the service's section, else the member with the variable's name. Empty: there is none.
@@ -171,13 +139,13 @@ Result<std::string> credential(const Service& service, const Secret& secret)
     auto set = variable(secret.variable);
     if (auto value = trim(set); !value.empty())
         return std::string(value);
-    auto file = credentials();
-    if (!file)
-        return file.error();
-    auto* searches = file->find("web_search");
-    auto* section = searches ? searches->find(service.section) : nullptr;
-    auto nested = section ? trim(section->text(secret.member)) : "";
-    return std::string(nested.empty() ? trim(file->text(secret.variable)) : nested);
+    auto file = read_credentials(credentials_path());
+    if (!file.warning.empty())
+        return missing(file.warning);
+    for (auto& text : {file.at({"web_search", service.section, secret.member}), file.at({secret.variable})})
+        if (auto value = trim(text); !value.empty())
+            return std::string(value);
+    return std::string();
 }
 
 // What to do where some of the secrets are missing.
@@ -190,7 +158,7 @@ std::string instructions(const Service& service)
         members.emplace_back(secret.member, "...");
     }
     auto file = object({{"web_search", object({{service.section, std::move(members)}})}});
-    return std::string(service.signup) + "\n\nThen set " + variables + ", or write this to " + credentials_path()
+    return std::string(service.signup) + "\n\nThen set " + variables + ", or write this to " + (credentials_path().empty() ? "~/.config/ikigai/credentials.json" : credentials_path())
          + " (chmod 600):\n" + file.dump();
 }
 

@@ -651,9 +651,8 @@ TEST_CASE("web search: a file of credentials that is not to be used")
     const std::string start = "Web search requires API key configuration.\n\n", path = "~/.config/ikigai/credentials.json";
     const std::string good = R"({"web_search":{"brave":{"api_key":"hidden"}}})";
     for (int mode : {0644, 0640, 0604, 0666})
-        CHECK(error(good, mode) == start + "Other users can read " + path + ", so it is not used. Run: chmod 600 " + path);
-    CHECK(error(R"({"BRAVE_API_KEY":"hidden")", 0600).starts_with(start + path + " is not used: Invalid JSON: "));
-    CHECK(error(R"(["hidden"])", 0600) == start + path + " is not used: it holds no JSON object");
+        CHECK(error(good, mode) == start + path + ": not used: others can read " + path + ": run chmod 600 " + path);
+    CHECK(error(R"({"BRAVE_API_KEY":"hidden")", 0600).starts_with(start + path + ":1: "));
     Home home;
     std::filesystem::create_directories(home / ".config/ikigai/credentials.json");
     auto ran = run({.argv = {tool(brave.link)}, .input = R"({"query":"xy"})", .env = home.env()});
