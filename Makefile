@@ -47,6 +47,7 @@ deps    := $(HTTPLIB)/httplib.h
 
 all: $(ROOT)/bin/ikigai $(links)
 tools: all
+tool-web-%: $(ROOT)/libexec/ikigai/web-%-tool ;
 tool-%: $(ROOT)/libexec/ikigai/% ;
 
 # What is copied to hosts carries no debug information; build/ikigai does. Copied once more, because what strip

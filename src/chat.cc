@@ -246,6 +246,18 @@ void Chat::hear_keyboard()
         mouth_.say("\n");
 }
 
+// What was printed as the answer cannot be taken back; a person and a stream of objects are told.
+bool Chat::can_begin_again(const ModelRetried& retried) const
+{
+    return !(retried.discard && options_.format == Format::text && mouth_.spoke());
+}
+
+void Chat::fail_model(std::string why, std::string_view error_code)
+{
+    drop_model();
+    happen(ModelFailed{std::move(why), std::string(error_code)});
+}
+
 void Chat::hear_model()
 {
     if (!model_)
@@ -256,9 +268,14 @@ void Chat::hear_model()
         auto lines = bytes.substr(0, end);
         bytes.erase(0, end + 1);
         heard_model_ = Clock::now();
-        for (auto line : split(lines, '\n'))
-            if (auto event = model_event(line); event && session_.asking())
-                happen(*event);
+        for (auto line : split(lines, '\n')) {
+            auto event = model_event(line);
+            if (!event || !session_.asking())
+                continue;
+            if (auto* retried = std::get_if<ModelRetried>(&*event); retried && !can_begin_again(*retried))
+                return fail_model(retried->error, code::network_error);
+            happen(*event);
+        }
     }
     if (!model_)
         return;
@@ -266,10 +283,7 @@ void Chat::hear_model()
         if (model_->exit) drop_model();
         return;
     }
-    auto fail = [&](std::string why) {
-        drop_model();
-        happen(ModelFailed{std::move(why), std::string(code::llm_failed)});
-    };
+    auto fail = [&](std::string why) { fail_model(std::move(why), code::llm_failed); };
     if (model_->exit)
         fail("the model process ended unexpectedly (" + (model_->exit->signal ? "signal " + std::to_string(model_->exit->signal)
                                                                             : "exit " + std::to_string(model_->exit->code)) + ")"

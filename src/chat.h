@@ -52,6 +52,8 @@ private:
 
     bool start_model();
     void drop_model();
+    void fail_model(std::string why, std::string_view error_code);
+    bool can_begin_again(const ModelRetried&) const;
     void hear_keyboard();
     void hear_signals();
     void hear_model();

@@ -256,6 +256,36 @@ TEST_CASE("chat: a tool that fails, is missing or is called wrongly is the model
     CHECK(message(server, 1, 5).text("content").find("INVALID_PARAMS") != std::string_view::npos);
 }
 
+TEST_CASE("chat: a connection that is lost in the middle of an answer")
+{
+    Home home;
+    Reply broken{.pieces = {event(text("Hel"))}, .ending = Reply::cut};
+    SECTION("text that was printed cannot be taken back: 1")
+    {
+        ModelServer server({broken, stream_of({text("Hello")})});
+        auto ran = chat(home, server, {"-p", "x"});
+        CHECK(ran.status == 1);
+        CHECK(ran.out == "Hel\n");
+        CHECK(ran.err.starts_with("ikigai: "));
+        CHECK(server.requests().size() == 1);
+    }
+    SECTION("a stream of objects says what to discard, an object alone never held it")
+    {
+        ModelServer server({broken, stream_of({text("Hello")}), broken, stream_of({text("Hello")})});
+        auto ran = chat(home, server, {"-p", "x", "--output-format", "stream-json"});
+        auto said = lines(ran.out);
+        CHECK(types(said) == "session text retry text done ");
+        CHECK(*said.at(2).find("discard") == Json(true));
+        CHECK(said.back().text("text") == "Hello");
+        CHECK(lines(chat(home, server, {"-p", "x", "--output-format", "json"}).out).at(0).text("text") == "Hello");
+    }
+    SECTION("a person keeps the piece and is told")
+    {
+        ModelServer server({broken, stream_of({text("Hello")})});
+        CHECK(chat(home, server, {}, "x\n").out == "● Hel\n⚠ connection lost, asking again\n● Hello\n");
+    }
+}
+
 TEST_CASE("chat: line by line")
 {
     Home home;

@@ -5,12 +5,28 @@
 #include "support/world.h"
 
 #include <catch2/catch.hpp>
+#include <zlib.h>
 #include <fstream>
 
 using namespace ik;
 using namespace ik::test;
 
 namespace {
+
+std::string zipped(const std::string& plain)
+{
+    z_stream zip{};
+    deflateInit2(&zip, Z_BEST_SPEED, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);   // 16: as gzip
+    std::string out(plain.size() + 100, '\0');
+    zip.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(plain.data()));
+    zip.avail_in = static_cast<uInt>(plain.size());
+    zip.next_out = reinterpret_cast<Bytef*>(out.data());
+    zip.avail_out = static_cast<uInt>(out.size());
+    deflate(&zip, Z_FINISH);
+    out.resize(zip.total_out);
+    deflateEnd(&zip);
+    return out;
+}
 
 std::string ask(std::string_view said) { return object({{"type", "ask"}, {"model", "m"}, {"messages", Json::Array{object({{"role", "user"}, {"text", said}})}}}).dump() + "\n"; }
 
@@ -224,6 +240,19 @@ TEST_CASE("llm: a stream that breaks off is asked for again")
         CHECK(got.types() == Types{"retry", "text", "usage", "done"});
         CHECK(*got.lines[0].find("discard") == Json(false));
     }
+}
+
+TEST_CASE("llm: a compressed stream, and an event of 10 MB")
+{
+    auto whole = stream_of({text("Hello")});
+    std::string plain;
+    for (auto& piece : whole.pieces) plain += piece;
+    ModelServer server({{.pieces = {zipped(plain)}, .headers = {"Content-Type: text/event-stream", "Content-Encoding: gzip"}},
+                        stream_of({text(std::string(10'000'000, 'x'))})});
+    auto got = llm(setup(server) + ask("x"));
+    CHECK(got.types() == Types{"text", "usage", "done"});
+    CHECK(got.lines[0].text("text") == "Hello");
+    CHECK(llm(setup(server) + ask("x")).lines.at(0).text("text").size() == 10'000'000);
 }
 
 TEST_CASE("llm: a silent service is given up")
