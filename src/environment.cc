@@ -61,21 +61,22 @@ std::vector<std::string> without_secrets(const std::vector<std::string>& all, co
 
 void hide_secrets()
 {
-    bool any = false;
+    static std::vector<std::string> kept;   // environ points into it
+    std::size_t count = 0;
+    for (char** entry = environ; entry && *entry; ++entry)
+        ++count;
+    kept.reserve(count);
     for (char** entry = environ; entry && *entry; ++entry) {
         std::string_view text = *entry;
         auto end = text.find('=');
         if (end == text.npos || !looks_secret(text.substr(0, end), text.substr(end + 1)))
             continue;
-        char* copy = strdup(*entry);
-        if (!copy)
-            continue;
+        kept.emplace_back(text);
         explicit_bzero(*entry, text.size());
-        *entry = copy;
-        any = true;
+        *entry = kept.back().data();
     }
 #ifndef __SANITIZE_ADDRESS__
-    if (any)
+    if (!kept.empty())
         prctl(PR_SET_DUMPABLE, 0);   // nor /proc/PID/mem, nor a core file
 #endif
 }
