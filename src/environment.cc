@@ -61,7 +61,7 @@ std::vector<std::string> without_secrets(const std::vector<std::string>& all, co
 
 void hide_secrets()
 {
-    static std::vector<std::string> kept;   // environ points into it
+    static std::vector<std::string> kept;   // environ points into its strings: it must not grow beyond its room
     std::size_t count = 0;
     for (char** entry = environ; entry && *entry; ++entry)
         ++count;
