@@ -15,7 +15,7 @@ CXX      = g++
 CPPFLAGS = -Isrc -isystem $(HTTPLIB)
 CXXFLAGS = -std=c++20 $(OPTIMIZE) -g -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-maybe-uninitialized -ffunction-sections -fdata-sections
 LDFLAGS  = $(STATIC) -Wl,--gc-sections
-LDLIBS   = -lssl -lcrypto -lz
+LDLIBS   = -lgumbo -lssl -lcrypto -lz
 
 OPTIMIZE = -O2
 STATIC   = -static
@@ -69,8 +69,9 @@ $(BUILD)/base/bundle.o: src/base/bundle.S $(wildcard $(CA_BUNDLE)) | $(deps)
 	@mkdir -p $(@D)
 	$(CXX) -DCA_BUNDLE='"$(CA_BUNDLE)"' -c $< -o $@
 
-build/deps/httplib.h:
+build/deps/httplib.h: make/deps
 	make/deps build/deps
+	@touch $@
 
 $(links): | $(ROOT)/bin/ikigai
 	@mkdir -p $(@D)
@@ -123,6 +124,7 @@ check-layers:
 	done
 	@! grep -rnE 'rapidjson' src --include='*.cc' --include='*.h' | grep -vE '^src/base/json|^src/version'
 	@! grep -rnE 'include.*httplib' src | grep -vE '^src/base/http|^src/version'
+	@! grep -rnE 'include.*gumbo' src | grep -vE '^src/applets/html_tree'
 
 check: all $(pages) $(BUILD)/unit
 	cd $(BUILD) && IKIGAI_ROOT="$(CURDIR)" IKIGAI_BUILD="$(CURDIR)/$(BUILD)" IKIGAI_BIN="$(abspath $(ROOT))" ./unit

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <arpa/inet.h>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <cstdlib>
 
@@ -117,6 +118,31 @@ bool excepted(const Url& url, std::string_view rule)
     return url.host == suffix || (!suffix.empty() && url.host.ends_with("." + suffix));
 }
 
+bool has_scheme(std::string_view reference)
+{
+    auto end = reference.find_first_of(":/?#");
+    auto allowed = [](unsigned char c) { return std::isalnum(c) || c == '+' || c == '-' || c == '.'; };
+    return end != reference.npos && reference[end] == ':' && end > 0 && std::isalpha(static_cast<unsigned char>(reference[0]))
+        && std::ranges::all_of(reference.substr(0, end), allowed);
+}
+
+// path with its . and .. followed (RFC 3986, 5.2.4); begins with /.
+std::string without_dots(std::string_view path)
+{
+    std::vector<std::string_view> parts;
+    if (path.starts_with('/')) path.remove_prefix(1);
+    auto all = split(path, '/');
+    for (auto& part : all) {
+        bool last = &part == &all.back();
+        if (part == ".." && !parts.empty()) parts.pop_back();
+        if (part != "." && part != "..") parts.push_back(part);
+        else if (last) parts.push_back("");
+    }
+    std::string out;
+    for (auto part : parts) out.append("/").append(part);
+    return out.empty() ? "/" : out;
+}
+
 std::string variable(std::initializer_list<const char*> names)
 {
     for (auto* name : names)
@@ -153,6 +179,40 @@ Result<Url> parse_url(std::string_view text)
     url.port = own_port(url.scheme);
     take_user(authority, url);
     return take_host(authority, url) ? Result<Url>(url) : wrong();
+}
+
+std::string clean_reference(std::string_view reference)
+{
+    constexpr auto digits = "0123456789ABCDEF";
+    auto blank = [](char c) { return static_cast<unsigned char>(c) <= ' '; };
+    while (!reference.empty() && blank(reference.front())) reference.remove_prefix(1);
+    while (!reference.empty() && blank(reference.back())) reference.remove_suffix(1);
+    std::string out;
+    for (char c : reference) {
+        if (c == '\t' || c == '\n' || c == '\r')
+            continue;
+        if (auto byte = static_cast<unsigned char>(c); blank(c) || byte == 0x7F || std::string_view("\"<>`").find(c) != std::string_view::npos)
+            out.append({'%', digits[byte >> 4], digits[byte & 15]});
+        else
+            out += c;
+    }
+    return out;
+}
+
+std::string resolve(const Url& base, std::string_view text)
+{
+    auto reference = clean_reference(text);
+    if (has_scheme(reference))
+        return reference;
+    if (reference.starts_with("//"))
+        return base.scheme + ":" + reference;
+    auto own = base.path.substr(0, base.path.find('?'));
+    auto end = std::min(reference.find_first_of("?#"), reference.size());
+    auto path = reference.substr(0, end), rest = reference.substr(end);
+    if (path.empty())
+        return base.origin() + (rest.starts_with('?') ? without_dots(own) : without_dots(own) + base.path.substr(own.size())) + rest;
+    if (!path.starts_with('/')) path = own.substr(0, own.rfind('/') + 1) + path;
+    return base.origin() + without_dots(path) + rest;
 }
 
 ProxyRules proxy_rules()

@@ -21,6 +21,13 @@ struct Url {
 // Error: INVALID_ARG, "Not an http or https address: TEXT".
 Result<Url> parse_url(std::string_view text);
 
+// A reference in a page as HTML reads it: without white space around it and line ends in it; bytes that end an
+// address in text (space, quotes, angle brackets) are percent-encoded.
+std::string clean_reference(std::string_view reference);
+
+// The absolute address that the reference means in a page at base (RFC 3986, 5.2). One with a scheme of its own stays as it is.
+std::string resolve(const Url& base, std::string_view reference);
+
 // What the environment says about proxies (curl's names; lower case wins, HTTP_PROXY in capitals counts too).
 struct ProxyRules {
     std::string http, https, all, except;   // HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, NO_PROXY

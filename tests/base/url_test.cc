@@ -48,3 +48,23 @@ TEST_CASE("url: proxies and what is asked directly")
     REQUIRE(!wrong);
     CHECK(wrong.error().message.find("secret") == std::string::npos);
 }
+
+TEST_CASE("url: references are resolved as RFC 3986 (5.4) says")
+{
+    auto base = *parse_url("http://a/b/c/d;p?q");
+    constexpr std::pair<const char*, const char*> examples[] = {
+        {"g:h", "g:h"}, {"g", "http://a/b/c/g"}, {"./g", "http://a/b/c/g"}, {"g/", "http://a/b/c/g/"}, {"/g", "http://a/g"},
+        {"//g", "http://g"}, {"?y", "http://a/b/c/d;p?y"}, {"g?y", "http://a/b/c/g?y"}, {"#s", "http://a/b/c/d;p?q#s"}, {"g#s", "http://a/b/c/g#s"},
+        {"g?y#s", "http://a/b/c/g?y#s"}, {";x", "http://a/b/c/;x"}, {"", "http://a/b/c/d;p?q"}, {".", "http://a/b/c/"}, {"./", "http://a/b/c/"},
+        {"..", "http://a/b/"}, {"../", "http://a/b/"}, {"../g", "http://a/b/g"}, {"../..", "http://a/"}, {"../../g", "http://a/g"},
+        {"../../../g", "http://a/g"}, {"/./g", "http://a/g"}, {"/../g", "http://a/g"}, {"g.", "http://a/b/c/g."}, {"..g", "http://a/b/c/..g"},
+        {"./../g", "http://a/b/g"}, {"./g/.", "http://a/b/c/g/"}, {"g/./h", "http://a/b/c/g/h"}, {"g/../h", "http://a/b/c/h"}, {"g?y/../x", "http://a/b/c/g?y/../x"},
+        {"\n g h\t", "http://a/b/c/g%20h"}, {"ht\ntp://x/", "http://x/"}, {"1:2", "http://a/b/c/1:2"},
+    };
+    for (auto& [reference, absolute] : examples) {
+        INFO(reference);
+        CHECK(resolve(base, reference) == absolute);
+    }
+    CHECK(resolve(*parse_url("http://u:p@a:81"), "b?c") == "http://a:81/b?c");
+    CHECK(resolve(*parse_url("http://a?q"), "") == "http://a/?q");
+}
