@@ -8,6 +8,8 @@ namespace ik {
 
 Page to_markdown(std::string_view html_utf8, const Url& page)
 {
+    if (html_utf8.starts_with("\uFEFF"))   // a byte order mark is no text
+        html_utf8.remove_prefix(3);
     auto tree = html::read_page(html_utf8);
     auto base = parse_url(resolve(page, tree.base));
     auto blocks = html::blocks_of(tree, base ? *base : page);
