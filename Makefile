@@ -40,13 +40,15 @@ objects := $(sources:src/%.cc=$(BUILD)/%.o) $(BUILD)/base/bundle.o
 library := $(filter-out $(BUILD)/main.o,$(objects))
 tests   := $(patsubst tests/%.cc,$(BUILD)/tests/%.o,$(wildcard tests/*.cc tests/*/*.cc))
 applets := $(subst _,-,$(shell sed -n 's/^APPLET(\(.*\))/\1/p' src/applets/applets.def))
-links   := $(applets:%=$(ROOT)/libexec/ikigai/%)
+names   := $(foreach a,$(applets),$(a)$(if $(filter web-%,$(a)),-tool))
+links   := $(names:%=$(ROOT)/libexec/ikigai/%)
 pages   := $(applets:%=$(BUILD)/man/ikigai-%.1)
 deps    := $(HTTPLIB)/httplib.h
 
 all: $(ROOT)/bin/ikigai $(links)
 tools: all
 tool-%: $(ROOT)/libexec/ikigai/% ;
+tool-web-%: $(ROOT)/libexec/ikigai/web-%-tool ;
 
 # What is copied to hosts carries no debug information; build/ikigai does.
 $(ROOT)/bin/ikigai: $(BUILD)/ikigai
@@ -132,7 +134,7 @@ demo: all
 install: all $(pages)
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/ikigai $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/man/man7
 	install -s -m 755 $(ROOT)/bin/ikigai $(DESTDIR)$(PREFIX)/bin/ikigai
-	for tool in $(applets); do ln -sf ../../bin/ikigai $(DESTDIR)$(PREFIX)/libexec/ikigai/$$tool; done
+	for tool in $(names); do ln -sf ../../bin/ikigai $(DESTDIR)$(PREFIX)/libexec/ikigai/$$tool; done
 	install -m 644 man/*.1 $(pages) $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 644 man/*.7 $(DESTDIR)$(PREFIX)/share/man/man7
 

@@ -42,7 +42,7 @@ World world(const char* argv0)
 {
     World out{own_path(argv0), {}};
     for (auto* applet : all_applets())
-        out.builtins.push_back({command_of(*applet), schema(*applet)});
+        out.builtins.push_back({link_name(*applet), schema(*applet)});
     return out;
 }
 
@@ -78,7 +78,7 @@ int applets()
 int install_links(const std::string& folder, const World& world)
 {
     for (auto* applet : all_applets()) {
-        auto link = folder + "/" + command_of(*applet), fresh = link + ".new";
+        auto link = folder + "/" + link_name(*applet), fresh = link + ".new";
         unlink(fresh.c_str());
         if (symlink(world.self.c_str(), fresh.c_str()) < 0 || rename(fresh.c_str(), link.c_str()) < 0) {
             int why = errno;

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <csignal>
 #include <cstring>
+#include <iterator>
 #include <unistd.h>
 
 namespace ik {
@@ -79,14 +80,21 @@ std::string lower_first(std::string text)
     return text;
 }
 
+Json property(const Spec& s)
+{
+    Json::Object out{{"type", s.type}, {"description", s.help}};
+    if (std::string_view(s.type) == "array") out.emplace_back("items", object({{"type", "string"}}));
+    if (auto keywords = parse_json("{" + std::string(s.keywords) + "}"); keywords && keywords->as<Json::Object>())
+        std::ranges::move(*keywords->as<Json::Object>(), std::back_inserter(out));
+    return out;
+}
+
 Json parameters(std::span<const Spec> specs)
 {
     Json::Object properties;
     Json::Array required;
     for (auto& s : specs) {
-        Json::Object p{{"type", s.type}, {"description", s.help}};
-        if (std::string_view(s.type) == "array") p.emplace_back("items", object({{"type", "string"}}));
-        properties.emplace_back(s.name, std::move(p));
+        properties.emplace_back(s.name, property(s));
         if (s.required) required.push_back(s.name);
     }
     return object({{"type", "object"}, {"properties", properties}, {"required", required}});
@@ -183,6 +191,9 @@ Result<Json> check(const Applet& applet, const Json& arguments)
             return invalid(std::string("parameter ") + spec.name + " must be " + expected(spec.type));
         if (auto* text = value.as<std::string>(); text && !spec.any_bytes && text->find('\0') != text->npos)
             return invalid(std::string("parameter ") + spec.name + " must not contain a NUL character");
+        if (*spec.keywords)
+            if (auto fit = validate(object({{"properties", object({{spec.name, property(spec)}})}}), object({{spec.name, value}})); !fit)
+                return invalid(fit.error().message);
         out.emplace_back(spec.name, std::move(value));
     }
     return Json(std::move(out));
@@ -193,11 +204,18 @@ std::span<const Applet* const> all_applets() { return table; }
 const Applet* find_applet(std::string_view command)
 {
     auto name = replace(command, '-', '_');
+    if (name.starts_with("web_") && name.ends_with("_tool")) name.resize(name.size() - 5);
     auto it = std::ranges::lower_bound(names, name);
     return it != std::end(names) && *it == name ? table[it - names] : nullptr;
 }
 
 std::string command_of(const Applet& applet) { return replace(applet.doc.name, '_', '-'); }
+
+std::string link_name(const Applet& applet)
+{
+    auto command = command_of(applet);
+    return command.starts_with("web-") ? command + "-tool" : command;
+}
 
 Json schema(const Applet& applet)
 {

@@ -23,6 +23,7 @@ struct Param {
     Member member;
     const char* help;
     bool any_bytes = false;   // a string that may hold NUL: content, not a name
+    const char* keywords = "";   // more members of its schema: R"("minimum":1,"default":10)"; values are checked against them
 };
 
 // Run by the tests in a folder that holds the file abc.txt with the lines a, b, c.
@@ -47,6 +48,7 @@ struct Spec {   // a Param without its C++ type
     const char* type;
     bool required;
     bool any_bytes;
+    const char* keywords;
 };
 }
 
@@ -83,7 +85,7 @@ constexpr Spec spec(const Param<A>& p)
 {
     return std::visit([&](auto member) {
         auto kind = kind_of(member);
-        return Spec{p.name, p.help, kind.name, kind.required, p.any_bytes};
+        return Spec{p.name, p.help, kind.name, kind.required, p.any_bytes, p.keywords};
     }, p.member);
 }
 
@@ -121,7 +123,8 @@ constexpr Applet applet(Doc doc)
 
 std::span<const Applet* const> all_applets();
 const Applet* find_applet(std::string_view command);   // "file-read", "file_read", "web-fetch-tool"
-std::string command_of(const Applet&);                 // "file-read"
+std::string command_of(const Applet&);                 // "file-read", "web-fetch"
+std::string link_name(const Applet&);                  // in libexec/ikigai: the command, or "web-fetch-tool"
 
 Json schema(const Applet&);
 

@@ -41,12 +41,12 @@ std::string reason(const Json& discovered, const std::string& file)
 
 }
 
-TEST_CASE("discover: the six tools, sorted, with their schemas to the letter")
+TEST_CASE("discover: the built-in tools, sorted, with their schemas to the letter")
 {
     Home home;
     auto found = discover(home);
-    CHECK(names(found) == "bash file_edit file_read file_write glob grep ");
-    CHECK(names(found, "origin") == "system system system system system system ");
+    CHECK(names(found) == "bash file_edit file_read file_write glob grep web_fetch ");
+    CHECK(names(found, "origin") == "system system system system system system system ");
     auto& first = found.find("tools")->as<Json::Array>()->front();
     CHECK(first.find("schema")->dump() == run({.argv = {test::tool("bash"), "--schema"}}).out);
     CHECK(found.find("skipped")->dump() == "[]");
@@ -58,8 +58,8 @@ TEST_CASE("discover: the binary copied alone has its tools")
     std::filesystem::copy_file(ikigai(), home / "ikigai");
     auto ran = run({.argv = {home / "ikigai", "discover", "--json"}, .env = home.env()});
     auto found = *parse_json(ran.out);
-    CHECK(names(found) == "bash file_edit file_read file_write glob grep ");
-    CHECK(names(found, "origin") == "builtin builtin builtin builtin builtin builtin ");
+    CHECK(names(found) == "bash file_edit file_read file_write glob grep web_fetch ");
+    CHECK(names(found, "origin") == "builtin builtin builtin builtin builtin builtin builtin ");
     CHECK(run({.argv = {home / "ikigai", "run", "bash", R"({"command":"echo hi"})"}, .env = home.env()}).out ==
           "{\"tool_success\":true,\"result\":{\"output\":\"hi\",\"exit_code\":0}}\n");
 }

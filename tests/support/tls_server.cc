@@ -72,13 +72,15 @@ TlsServer::TlsServer(const std::string& name, const std::string& certificate_fil
         SSL_CTX_set_max_proto_version(context, newest);
         SSL_CTX_set_security_level(context, 0);   // what is older than 1.2 is not spoken otherwise
     }
-    l.server.Post(".*", [&l, answer](const httplib::Request& request, httplib::Response& response) {
+    auto reply = [&l, answer](const httplib::Request& request, httplib::Response& response) {
         ++l.requests;
         std::lock_guard lock(l.mutex);
         l.peers.insert(request.remote_port);
         l.headers.push_back(request.headers);
         response.set_content(answer, "text/event-stream");
-    });
+    };
+    l.server.Get(".*", reply);
+    l.server.Post(".*", reply);
     l.port = l.server.bind_to_any_port("127.0.0.1");
     l.thread = std::thread([&l] { l.server.listen_after_bind(); });
     l.server.wait_until_ready();
