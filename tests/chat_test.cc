@@ -305,6 +305,7 @@ Available tools:
   file_write         Write content to a file (creates or overwrites)
   glob               Find files matching a glob pattern
   grep               Search for pattern in files using regular expressions
+  web_fetch          Fetch a URL and return its content as markdown
   web_search_brave   Search the web with Brave Search: current pages from an independent index
   web_search_google  Search the web with a Google Programmable Search Engine
 bash - Execute a shell command and return output

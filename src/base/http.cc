@@ -1,5 +1,6 @@
 #include "base/http.h"
 
+#include "base/address.h"
 #include "base/certificates.h"
 #include "base/fd.h"
 #include "base/httplib.h"
@@ -9,7 +10,6 @@
 #include <cerrno>
 #include <cstring>
 #include <netdb.h>
-#include <nss.h>
 #include <openssl/err.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -22,18 +22,6 @@ using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t max_collected = 1 << 20;
-
-// A static glibc would load libraries for names as nsswitch.conf says: files and DNS are built in.
-// Two tries of three seconds for a name, where glibc's own are two of five for each server.
-void set_up_names()
-{
-    static const bool once = [] {
-        __nss_configure_lookup("hosts", "files dns");
-        setenv("RES_OPTIONS", "timeout:3 attempts:2", 0);
-        return true;
-    }();
-    static_cast<void>(once);
-}
 
 std::string seconds(milliseconds time)
 {
@@ -96,6 +84,7 @@ struct Http::Connection {
     }
 
     Url url;
+    std::string address = {};           // connected to instead of the host
     std::optional<Url> proxy = {};
     HttpLimits limits;
     httplib::Client client;
@@ -106,7 +95,7 @@ struct Http::Connection {
 
     void set_up();
     void set_up_tls();
-    httplib::Error perform(const HttpRequest&, Sink, HttpAnswer&);
+    httplib::Error perform(const HttpRequest&, Sink, Head, HttpAnswer&);
     Error why(httplib::Error);
 };
 
@@ -122,6 +111,7 @@ void Http::Connection::set_up_tls()
 void Http::Connection::set_up()
 {
     if (url.scheme == "https") set_up_tls();
+    if (!address.empty()) client.set_hostname_addr_map({{url.host, address}});
     client.set_keep_alive(true);
     client.set_tcp_nodelay(true);   // head and body are two writes
     client.set_url_encode(false);
@@ -143,7 +133,7 @@ void Http::Connection::set_up()
     });
 }
 
-httplib::Error Http::Connection::perform(const HttpRequest& request, Sink sink, HttpAnswer& answer)
+httplib::Error Http::Connection::perform(const HttpRequest& request, Sink sink, Head head_seen, HttpAnswer& answer)
 {
     httplib::Request req;
     req.method = request.method;
@@ -161,9 +151,10 @@ httplib::Error Http::Connection::perform(const HttpRequest& request, Sink sink, 
         begun = true;
         heard = Clock::now();
         answer.status = head.status;
+        answer.reason = head.reason;
         for (auto& [name, value] : head.headers)
             answer.headers.push_back({name, value});
-        return true;
+        return head_seen(answer);
     };
     req.content_receiver = [&](const char* bytes, std::size_t size, std::uint64_t, std::uint64_t) {
         heard = Clock::now();
@@ -189,7 +180,7 @@ Error Http::Connection::why(httplib::Error error)
     auto because = [&](const std::string& words, const char* hint = "") { return Error{code::network_error, who + words, hint}; };
     switch (error) {
     case Failed::ConnectionTimeout: return because("no connection within " + seconds(limits.connect));
-    case Failed::Connection: return because(connect_error(to.host, to.port));
+    case Failed::Connection: return because(connect_error(proxy || address.empty() ? to.host : address, to.port));
     case Failed::ProxyConnection:
         return because("the proxy answered HTTP " + std::to_string(proxy_status), proxy_status < 500 ? "Check HTTPS_PROXY and NO_PROXY." : "");
     case Failed::SSLConnection: return because(tls_error());
@@ -210,7 +201,7 @@ Http::Http(Http&&) noexcept = default;
 Http& Http::operator=(Http&&) noexcept = default;
 Http::~Http() = default;
 
-Result<Http> Http::to(const Url& url, HttpLimits limits)
+Result<Http> Http::to(const Url& url, HttpLimits limits, const std::string& address)
 {
     auto proxy = proxy_for(url, proxy_rules());
     if (!proxy)
@@ -218,19 +209,25 @@ Result<Http> Http::to(const Url& url, HttpLimits limits)
     set_up_names();
     auto connection = std::make_unique<Connection>(url, limits);
     connection->proxy = std::move(*proxy);
+    connection->address = address;
     connection->set_up();
     return Http(std::move(connection));
 }
 
 Result<HttpAnswer> Http::send(const HttpRequest& request, Sink sink)
 {
+    return send(request, sink, [](const HttpAnswer&) { return true; });
+}
+
+Result<HttpAnswer> Http::send(const HttpRequest& request, Sink sink, Head head)
+{
     auto& c = *connection_;
     HttpAnswer answer;
-    auto error = c.perform(request, sink, answer);
+    auto error = c.perform(request, sink, head, answer);
     bool stale = !c.fresh && !c.begun && (error == httplib::Error::Read || error == httplib::Error::Write) &&
                  Clock::now() - c.heard < c.limits.silence;
     if (stale)
-        error = c.perform(request, sink, answer);
+        error = c.perform(request, sink, head, answer);
     if (error == httplib::Error::Success || error == httplib::Error::Canceled)
         return answer;
     if (!answer.ok() && c.begun)   // what it said before it was cut is worth more than the cut

@@ -29,6 +29,7 @@ struct HttpRequest {
 
 struct HttpAnswer {
     int status = 0;
+    std::string reason;            // "Not Found", in the server's words
     Headers headers;
     std::string body;              // of an answer that is not 2xx: its first megabyte
     bool ok() const { return status >= 200 && status < 300; }
@@ -42,8 +43,9 @@ struct HttpLimits {
 class Http {
 public:
     // Nothing is opened yet. The environment is asked for a proxy and for certificates.
+    // address: where to connect, instead of asking what the host's name leads to; a proxy is not told.
     // Error: INVALID_ARG.
-    static Result<Http> to(const Url&, HttpLimits = {});
+    static Result<Http> to(const Url&, HttpLimits = {}, const std::string& address = {});
     Http(Http&&) noexcept;
     Http& operator=(Http&&) noexcept;
     ~Http();
@@ -55,6 +57,10 @@ public:
     // Error: NETWORK_ERROR, "HOST: why"; with a hint where somebody must do something, so that
     // another try is no help.
     Result<HttpAnswer> send(const HttpRequest&, Sink);
+
+    // The same; head sees the status and the headers, and with false nothing more is read.
+    using Head = FunctionRef<bool(const HttpAnswer&)>;
+    Result<HttpAnswer> send(const HttpRequest&, Sink, Head);
 
 private:
     struct Connection;

@@ -32,6 +32,11 @@ inline constexpr std::string_view not_unique = "NOT_UNIQUE";
 inline constexpr std::string_view invalid_pattern = "INVALID_PATTERN";
 inline constexpr std::string_view out_of_memory = "OUT_OF_MEMORY";
 inline constexpr std::string_view read_error = "READ_ERROR";
+inline constexpr std::string_view invalid_url = "INVALID_URL";
+inline constexpr std::string_view http_error = "HTTP_ERROR";
+inline constexpr std::string_view parse_error = "PARSE_ERROR";
+inline constexpr std::string_view unsupported_type = "UNSUPPORTED_TYPE";
+inline constexpr std::string_view blocked_address = "BLOCKED_ADDRESS";
 // what the host reports of a tool
 inline constexpr std::string_view tool_timeout = "TOOL_TIMEOUT";
 inline constexpr std::string_view tool_crashed = "TOOL_CRASHED";

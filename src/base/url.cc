@@ -1,10 +1,9 @@
 #include "base/url.h"
 
+#include "base/address.h"
 #include "base/text.h"
 
 #include <algorithm>
-#include <arpa/inet.h>
-#include <array>
 #include <cctype>
 #include <charconv>
 #include <cstdlib>
@@ -70,31 +69,6 @@ bool take_host(std::string_view authority, Url& url)
         !(to_number(authority.substr(1), url.port) && url.port > 0 && url.port < 65536))
         return false;
     return !url.host.empty() && url.host.find_first_of(" \t\r\n/\\") == std::string::npos;
-}
-
-using Address = std::array<unsigned char, 16>;
-
-// How many bytes of an address the text names: 4, 16 or 0.
-unsigned parse_address(const std::string& text, Address& address)
-{
-    if (inet_pton(AF_INET, text.c_str(), address.data()) == 1) return 4;
-    if (inet_pton(AF_INET6, text.c_str(), address.data()) == 1) return 16;
-    return 0;
-}
-
-bool in_network(const std::string& host, std::string_view network)
-{
-    auto slash = network.find('/');
-    unsigned bits = 0;
-    Address wanted{}, given{};
-    auto size = parse_address(std::string(network.substr(0, slash)), wanted);
-    if (size == 0 || parse_address(host, given) != size || !to_number(network.substr(slash + 1), bits) || bits > size * 8)
-        return false;
-    auto bit = [](const Address& a, unsigned i) { return a[i / 8] >> (7 - i % 8) & 1; };
-    for (unsigned i = 0; i < bits; ++i)
-        if (bit(wanted, i) != bit(given, i))
-            return false;
-    return true;
 }
 
 bool loopback(const std::string& host) { return host == "localhost" || in_network(host, "127.0.0.0/8") || host == "::1"; }

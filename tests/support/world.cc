@@ -137,7 +137,7 @@ std::string ikigai() { return variable("IKIGAI_BIN", ".") + "/bin/ikigai"; }
 
 std::vector<std::string> built_in_tools()
 {
-    return {"bash", "file_edit", "file_read", "file_write", "glob", "grep", "web_search_brave", "web_search_google"};
+    return {"bash", "file_edit", "file_read", "file_write", "glob", "grep", "web_fetch", "web_search_brave", "web_search_google"};
 }
 
 std::string tool(const std::string& command) { return variable("IKIGAI_BIN", ".") + "/libexec/ikigai/" + command; }
