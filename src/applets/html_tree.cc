@@ -39,7 +39,12 @@ public:
     const GumboNode& document() const { return *output_->document; }
     const char* end() const { return page_.data() + page_.size(); }
     std::size_t size() const { return page_.size(); }
-    std::size_t most_nodes() const { return 2 * static_cast<std::size_t>(std::ranges::count(page_, '<')) + 2; }
+    std::size_t most_nodes() const   // an element for each tag and a text behind it
+    {
+        std::size_t tags = 0;
+        for (std::size_t i = 0; i + 1 < page_.size(); ++i) tags += page_[i] == '<' && (page_[i + 1] == '/' || std::isalpha(static_cast<unsigned char>(page_[i + 1])));
+        return 2 * tags + 2;
+    }
 
 private:
     const GumboOutput* parse()
