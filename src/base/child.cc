@@ -37,7 +37,8 @@ Result<Child> Child::start(Options options)
         in->read = Fd(open("/dev/null", O_RDONLY | O_CLOEXEC));
 
     auto process = Process::start({.argv = std::move(options.argv), .env = std::move(options.env),
-                                   .in = in->read.get(), .out = out->write.get(), .err = err->write.get()});
+                                   .in = in->read.get(), .out = out->write.get(), .err = err->write.get(),
+                                   .confinement = options.confinement});
     if (!process)
         return process.error();
 

@@ -18,6 +18,7 @@ public:
         std::string input = {};                      // written to its stdin, which is closed after
         bool keep_stdin = false;                     // leave stdin open: more comes with say()
         bool no_stdin = false;                       // /dev/null
+        const Confinement* confinement = nullptr;    // borrowed for the start
         std::optional<milliseconds> limit = {};      // then it is stopped
         milliseconds grace = std::chrono::seconds(2);   // between SIGTERM and SIGKILL
         std::size_t max_out = SIZE_MAX;              // more bytes than that on stdout: it is stopped

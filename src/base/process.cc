@@ -45,6 +45,7 @@ struct Plan {
     char* const* env;
     int files[3];
     bool own_session;
+    const Confinement* confinement;
     pid_t parent;
 };
 
@@ -77,6 +78,9 @@ int become(const Plan& plan)
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, nullptr);
 
+    if (plan.confinement)
+        if (int why = confine(*plan.confinement))
+            return why;
     execve(plan.argv[0], plan.argv, plan.env);
     return errno;
 }
@@ -125,7 +129,7 @@ void silence_child_bell()
 Result<Process> Process::start(const Program& program)
 {
     auto argv = pointers(program.argv), env = pointers(program.env);
-    Plan plan{argv.data(), env.data(), {program.in, program.out, program.err}, program.own_session, getpid()};
+    Plan plan{argv.data(), env.data(), {program.in, program.out, program.err}, program.own_session, program.confinement, getpid()};
 
     // No signal handler of ours may run in the child while it borrows our memory.
     sigset_t all, before;

@@ -2,6 +2,7 @@
 // The one vfork routine of ikigai is here.
 #pragma once
 
+#include "base/confine.h"
 #include "base/fd.h"
 
 #include <sys/types.h>
@@ -23,6 +24,7 @@ struct Program {
     std::vector<std::string> env;    // "NAME=value", all of it
     int in = 0, out = 1, err = 2;    // what becomes its 0, 1 and 2
     bool own_session = true;         // setsid, so that it has no terminal and is a group of its own
+    const Confinement* confinement = nullptr;   // borrowed; none: it may do what we may
 };
 
 // The environment of this process.

@@ -93,3 +93,11 @@ TEST_CASE("child: SIGPIPE has its default again, no signal is blocked, no descri
     sigprocmask(SIG_UNBLOCK, &set, nullptr);
     CHECK(child.out.memory == "SigBlk:\t0000000000000000\nheard\n0 1 2 3 1\n");   // SIGPIPE is bit 12; 3: ls reading the folder
 }
+
+TEST_CASE("child: what it gives up, it cannot take back")
+{
+    Confinement confinement{.limits = {{RLIMIT_NOFILE, 40}}};
+    auto child = finish(sh("ulimit -n; ulimit -n 50 2>/dev/null; ulimit -n", {.argv = {}, .confinement = &confinement}));
+    CHECK(child.out.memory.starts_with("40\n"));
+    if (!test::is_root()) CHECK(child.out.memory == "40\n40\n");
+}
