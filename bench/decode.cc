@@ -4,10 +4,8 @@
 
 #include "llm/provider.h"
 
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -93,24 +91,17 @@ std::vector<std::string> documents_of(std::string_view bytes)
     return out;
 }
 
-double cpu_ms()
+// When work is done often enough for decoded_size bytes.
+Cost cost_of_all(std::size_t bytes, const std::function<std::size_t()>& work)
 {
-    timespec now{};
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
-}
-
-// What work costs when it is done often enough for decoded_size bytes.
-Cost cost_of(std::size_t bytes, const std::function<std::size_t()>& work)
-{
-    auto start = std::chrono::steady_clock::now();
-    auto cpu = cpu_ms();
     std::size_t done = 0;
-    for (std::size_t at = 0; at < decoded_size; at += bytes)
-        done += work();
+    auto cost = cost_of([&] {
+        for (std::size_t at = 0; at < decoded_size; at += bytes)
+            done += work();
+    });
     if (!done)
         throw std::runtime_error("nothing was decoded");
-    return {std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count(), cpu_ms() - cpu};
+    return cost;
 }
 
 Line measure(const Own& of)
@@ -139,7 +130,7 @@ Line measure(const Own& of)
         }
         return size;
     };
-    auto measured = in_turn(pairs, [&] { return cost_of(bytes, ours); }, [&] { return cost_of(bytes, reference); });
+    auto measured = in_turn(pairs, [&] { return cost_of_all(bytes, ours); }, [&] { return cost_of_all(bytes, reference); });
     char figure[32];
     std::snprintf(figure, sizeof figure, "ratio %.2f", measured.ratio());
     return {.row = "decode", .ours = std::string(of.provider) + ", 10 MB of stream", .reference = "RapidJSON on the documents",

@@ -13,6 +13,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 namespace ik::bench {
@@ -143,6 +144,19 @@ Cost run(const Command& command)
     auto end = Clock::now();
     check(command, status);
     return {milliseconds(end - begin), milliseconds(used.ru_utime) + milliseconds(used.ru_stime)};
+}
+
+Cost cost_of(const std::function<void()>& work)
+{
+    auto cpu = [] {
+        timespec now{};
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+        return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
+    };
+    auto start = Clock::now();
+    auto before = cpu();
+    work();
+    return {milliseconds(Clock::now() - start), cpu() - before};
 }
 
 Memory memory_of(const Command& command, const std::string& program, int times)

@@ -29,6 +29,9 @@ struct Memory {
 // Throws std::runtime_error when the command cannot be started or ends otherwise than it should.
 Cost run(const Command&);
 
+// What work in this process costs.
+Cost cost_of(const std::function<void()>& work);
+
 // The peak over the command and the processes below it, of those that run program (a path without links):
 // not of the shells and tools around it. The highest of several times.
 // It is looked at without pause, so the same run cannot be timed.

@@ -310,7 +310,7 @@ std::vector<Line> edit(const Place& here)
 
 constexpr Row rows[] = {
     {"start", start}, {"discover", discover}, {"chat", conversation}, {"request", request}, {"output", output},
-    {"host", host}, {"read", read}, {"edit", edit}, {"decode", decode_streams}, {"answer", answer},
+    {"host", host}, {"read", read}, {"edit", edit}, {"decode", decode_streams}, {"answer", answer}, {"web", pages_to_markdown},
 };
 
 }

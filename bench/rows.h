@@ -33,5 +33,6 @@ struct Row {
 std::span<const Row> all_rows();
 
 std::vector<Line> decode_streams(const Place&);   // in decode.cc
+std::vector<Line> pages_to_markdown(const Place&);   // in pages.cc
 
 }
