@@ -8,7 +8,6 @@
 #include "supervise.h"
 
 #include <cerrno>
-#include <sys/stat.h>
 #include <unistd.h>
 
 namespace ik {
@@ -19,12 +18,6 @@ using namespace std::chrono_literals;
 constexpr auto patience = 2s;                   // with a standard input that neither says anything nor ends
 constexpr std::size_t max_typed = 32 << 20;     // bytes on stdin that are one message
 constexpr std::size_t max_model_line = 64 << 20;
-
-bool exists(const std::string& path)
-{
-    struct stat info {};
-    return stat(path.c_str(), &info) == 0;
-}
 
 int exit_status(const End& end)
 {
@@ -42,7 +35,8 @@ Chat::Chat(const ChatOptions& options, const World& world)
     : options_(options), world_(world), id_(new_id()), mouth_(options.format, colour_wanted()),
       session_({.provider = options.provider, .model = options.model, .system = options.system.value_or(system_text(here())),
                 .thinking = options.thinking, .max_tokens = options.max_tokens, .max_turns = options.max_turns}),
-      host_({.session = id_, .outputs = outputs_folder(id_), .limit = options.tool_timeout})
+      host_({.session = id_, .outputs = outputs_folder(id_), .limit = options.tool_timeout,
+             .objection = [this](const Tool& tool) { return options_.project.objection(tool); }})
 {
     if (options_.timeout)
         deadline_ = Clock::now() + *options_.timeout;
@@ -73,9 +67,7 @@ bool Chat::ended() const
 int Chat::run()
 {
     mouth_.session(id_, options_.provider, options_.model);
-    if (!options_.trust && !is_home() && exists(project_tools()))
-        mouth_.warn("The tools in " + project_tools() + " are not run without --trust");
-    registry_.start(tool_places(world_, options_.trust));
+    registry_.start(tool_places(world_, options_.project.trusted()));
     if (options_.print && !keyboard_open_)
         say_message(*options_.print);
     else if (!options_.message.empty())
@@ -308,7 +300,10 @@ void Chat::refresh()
 {
     mouth_.say("Refreshing tools...\n");
     refreshing_.emplace();
-    refreshing_->start(tool_places(world_, options_.trust));
+    options_.project = ProjectTrust::here(options_.trust);   // it may have changed, or be trusted by now
+    if (auto line = options_.project.line(); !line.empty())
+        mouth_.warn(line);
+    refreshing_->start(tool_places(world_, options_.project.trusted()));
 }
 
 void Chat::hear_registry()

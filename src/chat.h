@@ -7,6 +7,7 @@
 #include "host.h"
 #include "llm/models.h"
 #include "mouth.h"
+#include "trust.h"
 #include "world.h"
 
 namespace ik {
@@ -24,7 +25,8 @@ struct ChatOptions {
     std::optional<providers::Price> price; // of the model, where it is known
     milliseconds tool_timeout = std::chrono::seconds(30);
     milliseconds silence = std::chrono::seconds(300);   // `ikigai llm` speaks at least this often while it is asked
-    bool trust = false;                    // run the tools of ./.ikigai
+    bool trust = false;                    // --trust: the project is trusted for this run
+    ProjectTrust project;                  // of the current folder
     std::vector<std::string> tools;        // only these
     std::optional<milliseconds> timeout;   // of the whole
 };

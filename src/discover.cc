@@ -65,7 +65,7 @@ Registry tools_found(const World& world, bool trust)
     return registry;
 }
 
-int discover(bool json, const std::string& dialect, bool trust, const World& world)
+int discover(bool json, const std::string& dialect, const ProjectTrust& project, const World& world)
 {
     auto* provider = providers::find(dialect);
     if (!dialect.empty() && (!provider || !provider->request)) {
@@ -73,7 +73,9 @@ int discover(bool json, const std::string& dialect, bool trust, const World& wor
         write_all(2, "ikigai: no provider offers tools as " + dialect + "." + did_you_mean(dialect, names) + "\n");
         return 2;
     }
-    auto registry = tools_found(world, trust);
+    if (auto line = project.line(); !line.empty())
+        write_all(2, "ikigai: " + harmless(line) + "\n");
+    auto registry = tools_found(world, project.trusted());
     if (registry.state() == Registry::State::failed)
         write_all(2, "ikigai: some tools could not be looked for: " + registry.failure() + "\n");
     if (!dialect.empty())

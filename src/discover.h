@@ -1,6 +1,7 @@
 // discover: `ikigai discover`, the tools that there are.
 #pragma once
 
+#include "trust.h"
 #include "world.h"
 
 #include <string>
@@ -8,10 +9,10 @@
 namespace ik {
 
 // Every tool, asked and answered; waits for the slowest (1 s).
-Registry tools_found(const World&, bool trust);
+Registry tools_found(const World&, bool trust);   // trust: those of the project too
 
 // Prints them: for people, as JSON, or as the array that the provider called dialect would get.
 // Exit status: 0, 1 when it could not be written, 2 for an unknown provider.
-int discover(bool json, const std::string& dialect, bool trust, const World&);
+int discover(bool json, const std::string& dialect, const ProjectTrust&, const World&);
 
 }

@@ -45,9 +45,9 @@ Checks system_checks(const World& world)
             ok("kernel", std::string(system.sysname) + " " + system.release + " " + system.machine)};
 }
 
-Checks tool_checks(const World& world)
+Checks tool_checks(const World& world, bool trust)
 {
-    auto registry = tools_found(world, false);
+    auto registry = tools_found(world, trust);
     Checks out;
     if (registry.state() == Registry::State::failed)
         out.push_back(warn("tools", "some could not be looked for: " + registry.failure()));
@@ -237,11 +237,11 @@ std::string as_json(const Checks& checks, bool fine)
 
 }
 
-int doctor(const Settings& settings, bool json, const World& world)
+int doctor(const Settings& settings, bool json, const ProjectTrust& project, const World& world)
 {
     auto wish = wish_of(settings);
     auto checks = system_checks(world);
-    add(checks, tool_checks(world));
+    add(checks, tool_checks(world, project.trusted()));
     add(checks, {folder_check("home", home_folder(), false), folder_check("state", state_folder(), true), folder_check("config", config_folder(), false)});
     add(checks, settings_checks(settings, wish.credentials));
     auto choice = choose_provider(wish);

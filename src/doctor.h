@@ -8,6 +8,6 @@
 namespace ik {
 
 // Exit status: 0; 1 when a conversation would fail.
-int doctor(const Settings&, bool json, const World&);
+int doctor(const Settings&, bool json, const ProjectTrust&, const World&);
 
 }

@@ -43,6 +43,9 @@ void Host::run(const Tool* tool, ToolCall call)
     if (!arguments)
         return refuse(call, failure(arguments.error().code, arguments.error().message));
 
+    if (auto why = options_.objection ? options_.objection(*tool) : std::nullopt)
+        return refuse(call, failure(code::tool_denied, "Tool '" + tool->name + "': " + *why));
+
     Outbox outbox(options_.outputs, call.id);
     auto output = outbox.file("running");
     auto output_path = output ? output->second : "";

@@ -6,6 +6,8 @@
 #include "agent/wire.h"
 #include "spill.h"
 
+#include <functional>
+
 namespace ik {
 
 class Host {
@@ -14,6 +16,7 @@ public:
         std::string session;                // its id
         std::string outputs;                // folder for what is too long; made when needed
         milliseconds limit = std::chrono::seconds(30);   // of a call
+        std::function<std::optional<std::string>(const Tool&)> objection = {};   // asked just before a start: why not
     };
 
     struct Finished {

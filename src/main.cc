@@ -10,6 +10,7 @@
 //                                                 start           settings, provider, key: before it
 //   ikigai config, models                       inquiries
 //   ikigai doctor                               doctor
+//   ikigai trust                                consent     trust in what a project brings: trust
 //   ikigai run, discover, applets, …            this file
 //
 // base/ knows nothing of ikigai. Applets are dispatched before anything else is touched: they start as
@@ -22,6 +23,7 @@
 #include "base/signals.h"
 #include "base/text.h"
 #include "chat.h"
+#include "consent.h"
 #include "discover.h"
 #include "doctor.h"
 #include "environment.h"
@@ -101,7 +103,7 @@ Result<std::string> read_stdin()
 }
 
 // One tool through the host: what the model would be answered.
-int run_tool(const std::string& name, const std::optional<std::string>& given, bool trust, double seconds, const World& world)
+int run_tool(const std::string& name, const std::optional<std::string>& given, ProjectTrust project, double seconds, const World& world)
 {
     auto text = given ? Result(*given) : read_stdin();
     if (!text)
@@ -110,12 +112,15 @@ int run_tool(const std::string& name, const std::optional<std::string>& given, b
     if (!arguments)
         return fail("the arguments of " + name + ": " + arguments.error().message, 2);
 
-    auto registry = tools_found(world, trust);
+    if (auto line = project.line(); !line.empty())
+        write_all(2, "ikigai: " + harmless(line) + "\n");
+    auto registry = tools_found(world, project.trusted());
     Signals signals;
     int told = 0;   // the signal that ends us
     auto id = new_id();
     Host host({.session = id, .outputs = outputs_folder(id),
-               .limit = milliseconds(static_cast<long long>(seconds * 1000))});
+               .limit = milliseconds(static_cast<long long>(seconds * 1000)),
+               .objection = [&](const Tool& each) { return project.objection(each); }});
     auto tool_name = registry.find(name) ? name : replace(name, '-', '_');
     host.run(registry.find(tool_name), {"call", registry.find(tool_name) ? tool_name : name, *arguments});
     for (;;) {
@@ -204,13 +209,19 @@ void add_chat_options(CLI::App& app, ChatWords& words)
 }
 
 // Files, environment and command line; what is wrong with them is said.
-Settings settings_of(const Words& set, bool trust)
+Settings settings_of(const Words& set, ProjectTrust& project)
 {
-    SettingSources sources{.trust = trust};
+    SettingSources sources;
     for (auto& [name, text] : set)
         if (!text.empty())
             sources.options.push_back({name, text, "--" + replace(name, '_', '-')});
-    return read_settings(sources);
+    Settings settings;
+    do {
+        sources.trust = project.trusted();
+        sources.untrusted = project.line();
+        settings = read_settings(sources);
+    } while (project.withdraw_if_changed());   // what was read may not be what was trusted
+    return settings;
 }
 
 Status read_words(ChatWords& words)
@@ -234,7 +245,11 @@ int run_chat(ChatWords& words, const World& world)
 {
     if (auto read = read_words(words); !read)
         return fail(read.error().message, 2);
-    return start_chat(words.options, settings_of(words.set, words.options.trust), world);
+    auto& options = words.options;
+    options.project = ProjectTrust::here(options.trust);
+    if (!options.print)
+        ask_about(options.project);
+    return start_chat(options, settings_of(words.set, options.project), world);
 }
 
 // The word that no subcommand or applet is called.
@@ -319,6 +334,13 @@ int program(int argc, char** argv)
         add_provider_options(*command, set, trust);
     }
 
+    TrustWords trust_words;
+    auto* trust_command = app.add_subcommand("trust", "Show what a folder's .ikigai would run and set, and trust it as it is");
+    trust_command->add_option("folder", trust_words.folder, "The folder with .ikigai in it; the current one by default")->type_name("DIR");
+    auto* yes = trust_command->add_flag("--yes", trust_words.yes, "Trust it without being asked");
+    auto* list = trust_command->add_flag("--list", trust_words.list, "List the folders that are trusted");
+    trust_command->add_flag("--remove", trust_words.remove, "Trust it no longer")->excludes(yes)->excludes(list);
+
     auto* applets_command = app.add_subcommand("applets", "The tools that are built in");
     std::string folder;
     auto* links_command = app.add_subcommand("install-links", "Make a link for every built-in tool");
@@ -341,20 +363,25 @@ int program(int argc, char** argv)
             return print(out.str());
         return fail(std::string(e.what()) + "." + suggestion(argc, argv, app), 2);
     }
-    if (*discover_command) return discover(json, dialect, trust, self);
+    if (*discover_command) return discover(json, dialect, ProjectTrust::here(trust), self);
+    if (*trust_command) return ik::trust_command(trust_words);
     if (*applets_command) return applets();
     if (*links_command) return install_links(folder, self);
     if (*llm_command) return llm(argc - 1, argv + 1);
-    if (*config_command) return print(config_text(settings_of({}, trust), json));
-    if (*models_command) return models(settings_of(set, trust), json, self.self);
-    if (*doctor_command) return doctor(settings_of(set, trust), json, self);
+    if (*config_command || *models_command || *doctor_command) {
+        auto project = ProjectTrust::here(trust);
+        auto settings = settings_of(set, project);
+        if (*config_command) return print(config_text(settings, json));
+        if (*models_command) return models(settings, json, self.self);
+        return doctor(settings, json, project, self);
+    }
     if (bare && !(isatty(0) && isatty(1)))
         return print(app.help());
 
     if (!*run_command)
         return run_chat(words, self);
     supervise();
-    return run_tool(tool, arguments, trust, limit, self);
+    return run_tool(tool, arguments, ProjectTrust::here(trust), limit, self);
 }
 
 }

@@ -2,9 +2,9 @@
 
 #include "base/places.h"
 #include "base/text.h"
+#include "world.h"
 
 #include <algorithm>
-#include <sys/stat.h>
 
 namespace ik {
 namespace {
@@ -134,23 +134,6 @@ void take_text(Settings& settings, const SettingRow& row, std::string_view text,
         settings.set(row.key.name, std::move(*value), layer, origin);
 }
 
-bool same(const std::string& a, const std::string& b)
-{
-    struct stat x {}, y {};
-    return stat(a.c_str(), &x) == 0 && stat(b.c_str(), &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-}
-
-void take_project(Settings& settings, bool trust)
-{
-    const std::string path = ".ikigai/config.json";
-    struct stat info {};
-    if (stat(path.c_str(), &info) != 0 || same(".ikigai", home_folder() + "/.ikigai"))
-        return;
-    if (trust)
-        return take_file(settings, path, Layer::project);
-    settings.warnings.push_back("The settings in " + path + " are not used without --trust");
-}
-
 }
 
 std::string SettingRow::variable() const
@@ -213,7 +196,12 @@ Settings read_settings(const SettingSources& sources)
     take_file(settings, sources.root + "/etc/ikigai/config.json", Layer::system);
     if (auto folder = config_folder(); !folder.empty())
         take_file(settings, folder + "/config.json", Layer::user);
-    take_project(settings, sources.trust);
+    if (sources.trust)
+        take_file(settings, project_settings(), Layer::project);
+    if (!sources.untrusted.empty())
+        settings.warnings.push_back(sources.untrusted);
+    if (sources.files_only)
+        return settings;
     for (auto& row : table)
         if (auto name = row.variable(); !name.empty() && !variable(name.c_str()).empty())
             take_text(settings, row, variable(name.c_str()), Layer::environment, name);

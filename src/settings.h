@@ -50,6 +50,8 @@ struct Settings {
 struct SettingSources {
     std::string root = {};              // in front of /etc
     bool trust = false;                 // ./.ikigai/config.json counts
+    std::string untrusted = {};         // else the sentence that says so, where there is one
+    bool files_only = false;            // neither the environment nor options
     struct Option { std::string name, text, origin; };
     std::vector<Option> options = {};   // of the command line
 };

@@ -64,9 +64,9 @@ std::string new_id()
     return id;
 }
 
+std::string project_folder() { return ".ikigai"; }
 std::string project_tools() { return ".ikigai/tools"; }
-
-bool is_home() { return current_folder() == home_folder(); }
+std::string project_settings() { return ".ikigai/config.json"; }
 
 Registry::Places tool_places(const World& world, bool trust)
 {
@@ -78,7 +78,7 @@ Registry::Places tool_places(const World& world, bool trust)
     if (!named.empty())
         places.builtins = {};
     places.user = home.empty() ? "" : home + "/.ikigai/tools";
-    places.project = trust && !is_home() ? project_tools() : "";
+    places.project = trust ? project_tools() : "";
     places.env = without_secrets(environment());
     return places;
 }

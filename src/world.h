@@ -12,10 +12,12 @@ struct World {
     std::vector<Builtin> builtins;
 };
 
-Registry::Places tool_places(const World&, bool trust);
+Registry::Places tool_places(const World&, bool trust);   // trust: those of the project too
 
-std::string project_tools();   // the folder of tools that a project brings
-bool is_home();                // the current folder is the home: its tools are the user's own
+// What a project brings, seen from the current folder.
+std::string project_folder();
+std::string project_tools();
+std::string project_settings();
 
 Place here();                  // the current folder, the host, the user, the system, the date
 std::string new_id();          // 12 random hex digits

@@ -350,7 +350,7 @@ TEST_CASE("chat: the tools of a project run only with trust")
     Folder project;
     project.write(".ikigai/tools/mark", "#!/bin/sh\ntouch marked\necho '{\"name\":\"mark\"}'\n", 0755);
     auto ran = ikigai(home, {"chat", "-p", "help", "--provider", "offline"});
-    CHECK(ran.err.find("not run without --trust") != std::string::npos);
+    CHECK(ran.err.find("The tools in .ikigai/tools are not used without --trust (see ikigai trust)") != std::string::npos);
     CHECK_FALSE(project.exists("marked"));
     CHECK(ikigai(home, {"chat", "-p", "help", "--provider", "offline", "--trust"}).err == "");
     CHECK(project.exists("marked"));

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "settings.h"
 #include "support/server.h"
+#include "support/terminal.h"
 #include "support/world.h"
 
 #include <algorithm>
@@ -264,55 +265,6 @@ void try_scripts(const std::function<bool(const Script&)>& wanted)
     }
 }
 
-// A program on a terminal.
-class Terminal {
-public:
-    Terminal(const std::vector<std::string>& argv, const std::vector<std::string>& env) : master_(posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC))
-    {
-        REQUIRE(master_);
-        REQUIRE(grantpt(master_.get()) == 0);
-        REQUIRE(unlockpt(master_.get()) == 0);
-        Fd slave(open(ptsname(master_.get()), O_RDWR | O_NOCTTY | O_CLOEXEC));
-        REQUIRE(slave);
-        auto program = Process::start({.argv = argv, .env = env, .in = slave.get(), .out = slave.get(), .err = slave.get()});
-        REQUIRE(program);
-        program_ = std::move(*program);
-    }
-
-    void type(const std::string& text) { REQUIRE(write_all(master_.get(), text)); }
-
-    // Everything shown so far, once claim() is true of it; or when the terminal is closed, or after 20 s.
-    const std::string& shown_when(const std::function<bool()>& claim)
-    {
-        auto end = Clock::now() + std::chrono::seconds(20);
-        while (!claim() && Clock::now() < end) {
-            Poll poll;
-            poll.read(master_);
-            poll.until(end);
-            poll.wait();
-            char bytes[4096];
-            auto n = read(master_.get(), bytes, sizeof bytes);
-            if (n <= 0) break;
-            for (char c : std::string_view(bytes, static_cast<std::size_t>(n)))
-                if (c != '\r') shown_ += c;
-        }
-        return shown_;
-    }
-    const std::string& shown() const { return shown_; }
-
-    int status()
-    {
-        Exit exit;
-        REQUIRE(eventually([&] { return program_.reap(exit); }));
-        return exit.status();
-    }
-
-private:
-    Fd master_;
-    Process program_;
-    std::string shown_;
-};
-
 std::size_t count(const std::string& text, const std::string& part)
 {
     std::size_t n = 0;
@@ -438,7 +390,7 @@ TEST_CASE("documents: ikigai.1 names the options that exist")
     CHECK(options_in_page(between(page(), ".Ss OPTIONS OF CHAT", ".Ss THE CONVERSATION")) == options_in_help(user.help("chat")));
 
     Names known{"--schema", "--man"};
-    for (auto command : {"", "chat", "config", "discover", "doctor", "models", "run", "applets", "install-links"})
+    for (auto command : {"", "chat", "config", "discover", "doctor", "models", "run", "trust", "applets", "install-links"})
         known.merge(options_in_help(user.help(command)));
     auto text = document("man/ikigai.1");
     auto named = options_in_page(page());

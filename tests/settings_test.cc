@@ -152,7 +152,7 @@ TEST_CASE("settings: a project's file counts only when it is trusted, and may on
     home.write(project_file, "{\n\"max_turns\": 5,\n\"timeout\": 60,\n\"tools\": [\"grep\"],\n\"model\": \"theirs\"\n}");
     auto untrusted = config(home);
     CHECK(line(untrusted.out, "max_turns").starts_with("20 "));
-    CHECK(warnings(untrusted.out) == Lines{"The settings in .ikigai/config.json are not used without --trust"});
+    CHECK(warnings(untrusted.out) == Lines{"The settings in .ikigai/config.json are not used without --trust (see ikigai trust)"});
     auto trusted = config(home, {"--trust"});
     CHECK(line(trusted.out, "max_turns") == "5  (.ikigai/config.json:2)");
     CHECK(line(trusted.out, "timeout") == "60  (.ikigai/config.json:3)");

@@ -1,5 +1,6 @@
 #include "agent/registry.h"
 
+#include "base/owner.h"
 #include "base/text.h"
 
 #include <algorithm>
@@ -15,11 +16,6 @@ namespace ik {
 namespace {
 
 constexpr std::size_t at_once = 64;   // three descriptors each
-
-bool is_backup(std::string_view name)
-{
-    return name.starts_with('.') || name.ends_with('~') || name.ends_with(".bak") || name.ends_with(".swp");
-}
 
 bool same_file(const std::string& a, const std::string& b)
 {
@@ -94,8 +90,15 @@ Result<Json> standard_parameters(const Json& parameters)
 
 }
 
+bool is_tool_name(std::string_view name)
+{
+    return !name.starts_with('.') && !name.ends_with('~') && !name.ends_with(".bak") && !name.ends_with(".swp");
+}
+
 std::string Skipped::line() const
 {
+    if (folder)
+        return "Debug: the tools in " + path + " are not used (" + reason + ")";
     auto name = path.substr(path.rfind('/') + 1);
     return "Debug: tool '" + name + "' schema failed (" + reason + ")";
 }
@@ -122,23 +125,32 @@ void Registry::start(const Places& places)
     state_ = State::in_progress;
     env_ = places.env;
 
-    struct stat info {};
-    bool system_exists = !places.system.empty() && stat(places.system.c_str(), &info) == 0;
-    if (!system_exists)
+    bool system = usable(places.system);
+    if (!system)
         for (auto& builtin : places.builtins) {
             Candidate candidate{0, {"", places.self, "builtin", {places.self, builtin.command}, {}}, {}};
             accept(candidate, builtin.schema);
         }
-    scan(places.system, "system", 0, places);
-    scan(places.user, "user", 1, places);
-    scan(places.project, "project", 2, places);
+    if (system) scan(places.system, "system", 0, places);
+    if (usable(places.user)) scan(places.user, "user", 1, places);
+    if (usable(places.project)) scan(places.project, "project", 2, places);
     ask_next();
+}
+
+// Whether a folder is there, and nobody else can put something into it.
+bool Registry::usable(const std::string& folder)
+{
+    struct stat info {};
+    if (folder.empty() || stat(folder.c_str(), &info) < 0)
+        return false;
+    auto why = not_ours(folder);
+    if (why)
+        skipped_.push_back({folder, *why, true});
+    return !why;
 }
 
 void Registry::scan(const std::string& folder, const char* origin, std::size_t rank, const Places& places)
 {
-    if (folder.empty())
-        return;
     auto names = names_in(folder);
     if (!names) {
         failure_ = names.error().message;
@@ -146,9 +158,13 @@ void Registry::scan(const std::string& folder, const char* origin, std::size_t r
     }
     for (auto& name : *names) {
         auto path = folder + "/" + name;
-        if (is_backup(name) || !is_executable_file(path))
+        if (!is_tool_name(name) || !is_executable_file(path))
             continue;
         Candidate candidate{rank, {"", path, origin, {path}, {}}, {}};
+        if (auto why = not_ours(path)) {
+            skip(candidate, *why);
+            continue;
+        }
         auto builtin = std::ranges::find(places.builtins, name, &Builtin::command);
         if (builtin != places.builtins.end() && same_file(path, places.self))
             accept(candidate, builtin->schema);
@@ -217,7 +233,7 @@ void Registry::accept(Candidate& candidate, Json printed)
     accepted_.push_back({candidate.rank, std::move(candidate.tool), {}});
 }
 
-void Registry::skip(const Candidate& candidate, std::string reason) { skipped_.push_back({candidate.tool.path, std::move(reason)}); }
+void Registry::skip(const Candidate& candidate, std::string reason) { skipped_.push_back({candidate.tool.path, std::move(reason), false}); }
 
 void Registry::finish()
 {

@@ -25,9 +25,13 @@ struct Tool {
     Json schema;                     // name, description, parameters: an object schema in the standard form
 };
 
+// Neither hidden nor a backup.
+bool is_tool_name(std::string_view file_name);
+
 struct Skipped {
     std::string path;
-    std::string reason;   // timeout, exit N, signal N, no output, invalid JSON, invalid schema: WHY, not executable
+    std::string reason;   // timeout, exit N, signal N, no output, invalid JSON, invalid schema: WHY, not executable; who else can change it
+    bool folder = false;  // all of a folder
 
     std::string line() const;   // Debug: tool 'foo' schema failed (timeout)
 };
@@ -39,11 +43,12 @@ public:
     static constexpr std::size_t max_schema = 1 << 20;   // bytes
 
     // Folders may be missing; an empty name is not scanned. A tool of a later folder (user after
-    // system, project after user) replaces one of the same name.
+    // system, project after user) replaces one of the same name. What others than root and we can
+    // change is skipped: a tool, or all of a folder.
     struct Places {
         std::string self;                  // our executable
         std::string system, user, project;
-        std::vector<Builtin> builtins;     // stand in for a system folder that does not exist
+        std::vector<Builtin> builtins;     // stand in for a system folder that does not exist, or is skipped
         std::vector<std::string> env;      // what the tools are given
     };
 
@@ -66,6 +71,7 @@ private:
         std::optional<Child> child;
     };
 
+    bool usable(const std::string& folder);
     void scan(const std::string& folder, const char* origin, std::size_t rank, const Places&);
     void ask_next();
     void hear(Candidate&);

@@ -1,5 +1,7 @@
 #include "base/file.h"
 
+#include "base/owner.h"
+
 #include <algorithm>
 #include <array>
 #include <climits>
@@ -24,12 +26,6 @@ constexpr off_t largest_own_file = 1 << 20;
 bool full(int number) { return number == ENOSPC || number == EDQUOT; }
 
 std::int64_t nanoseconds(const timespec& time) { return time.tv_sec * 1'000'000'000LL + time.tv_nsec; }
-
-Stamp stamp_of(const struct stat& info)
-{
-    return {.device = info.st_dev, .inode = info.st_ino, .size = info.st_size,
-            .modified_ns = nanoseconds(info.st_mtim), .changed_ns = nanoseconds(info.st_ctim)};
-}
 
 bool same_file(const std::string& path, const struct stat& other)
 {
@@ -265,6 +261,8 @@ Result<std::string> read_own_file(const std::string& path, Own own)
         return refuse("others can write to " + path + ": run chmod go-w " + path);
     if ((folder.st_mode & 022) && !(folder.st_mode & S_ISVTX))
         return refuse("others can write to the folder of " + path + ": run chmod go-w " + above);
+    if (auto why = not_ours(path))
+        return refuse(*why);
 
     if (file.st_size > largest_own_file)
         return Error{code::read_failed, path + " is larger than 1 MB"};
@@ -279,6 +277,12 @@ Result<std::string> read_own_file(const std::string& path, Own own)
         size += *n;
     }
     return text.substr(0, size);
+}
+
+Stamp stamp_of(const struct stat& info)
+{
+    return {.device = info.st_dev, .inode = info.st_ino, .size = info.st_size,
+            .modified_ns = nanoseconds(info.st_mtim), .changed_ns = nanoseconds(info.st_ctim)};
 }
 
 Stamp stamp_of(const Fd& fd)

@@ -27,8 +27,8 @@ Result<Fd> open_file(const std::string& path);
 // Up to size bytes, 0 at the end of the file. Error: READ_FAILED.
 Result<std::size_t> read_file(const Fd&, const std::string& path, char* buffer, std::size_t size);
 
-// A file that decides what we do, whole: it must belong to us or to root, as its folder must, and nobody else
-// may write there; a secret one nobody else may read either.
+// A file that decides what we do, whole: it must belong to us or to root, as every folder above it must, and nobody
+// else may write there (owner.h says how that is meant); a secret one nobody else may read either.
 // Error: FILE_NOT_FOUND; PERMISSION_DENIED, with the chmod or chown that mends it; the others of opening and reading.
 enum class Own { unwritable, secret };
 Result<std::string> read_own_file(const std::string& path, Own);
@@ -41,6 +41,7 @@ struct Stamp {
     friend bool operator==(const Stamp&, const Stamp&) = default;
 };
 Stamp stamp_of(const Fd&);
+Stamp stamp_of(const struct stat&);
 
 // A name of ours in some folder. It is removed again, unless it is kept.
 class TemporaryName {

@@ -1,5 +1,6 @@
 #include "base/places.h"
 
+#include "base/owner.h"
 #include "base/text.h"
 
 #include <climits>
@@ -26,7 +27,7 @@ std::string passwd(std::size_t field)
 std::string in_home(const char* variable_name, const char* otherwise)
 {
     auto named = variable(variable_name);
-    if (named.starts_with('/'))
+    if (named.starts_with('/') && !of_another_user(named))
         return named + "/ikigai";
     auto home = home_folder();
     return home.empty() ? "" : home + otherwise;
@@ -54,7 +55,7 @@ std::string variable(const char* name)
 std::string home_folder()
 {
     auto home = variable("HOME");
-    return home.starts_with('/') ? home : passwd(5);
+    return home.starts_with('/') && !of_another_user(home) ? home : passwd(5);
 }
 
 std::string state_folder() { return in_home("XDG_STATE_HOME", "/.local/state/ikigai"); }

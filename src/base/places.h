@@ -1,5 +1,5 @@
 // places: where things are on this machine. Names only; nothing is made or read here but
-// the environment, /proc/self/exe and /etc/passwd.
+// the environment, /proc/self/exe, /etc/passwd, and to whom a home belongs.
 #pragma once
 
 #include <string>
@@ -9,7 +9,8 @@ namespace ik {
 std::string variable(const char* name);   // of the environment; empty when unset
 
 // $HOME, else the home in /etc/passwd, else empty. Never by the name service: a static
-// program would have to load libraries for that.
+// program would have to load libraries for that. A $HOME (or a folder that a variable below names) which belongs
+// to another user does not count: sudo may leave it as it was, and what lies in there would command us.
 std::string home_folder();
 
 std::string state_folder();    // $XDG_STATE_HOME/ikigai or ~/.local/state/ikigai; empty without a home

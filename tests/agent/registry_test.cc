@@ -4,6 +4,8 @@
 #include "support/world.h"
 
 #include <catch2/catch.hpp>
+#include <sys/stat.h>
+#include <unistd.h>
 
 using namespace ik;
 using namespace ik::test;
@@ -134,6 +136,61 @@ TEST_CASE("discover: every reason to skip a tool")
     auto ran = ikigai(home, {"discover"}, "", {"IKIGAI_LIBEXEC_DIR=/no/such/folder"});
     CHECK(ran.err.find("Debug: tool 'fails' schema failed (exit 3)\n") != std::string::npos);
     CHECK(sh("pgrep -f '[/]" + home.path.substr(1) + "'").out == "");
+}
+
+TEST_CASE("discover: what others can change is not asked, and why")
+{
+    Home home;
+    auto marks = [](const std::string& name) { return "#!/bin/sh\ntouch ran-" + name + "\necho '{\"name\":\"" + name + "\"}'\n"; };
+    home.tool("good", script("good"));
+    home.tool("open", marks("open"));
+    home.tool("group", marks("group"));
+    home.write("elsewhere/target", marks("linked"), 0755);
+    std::filesystem::create_symlink("../../elsewhere/target", home / ".ikigai/tools/linked");
+    std::filesystem::create_symlink(home / ".ikigai/tools/good2", home / ".ikigai/tools/zlink");
+    home.tool("good2", script("good2"));
+    REQUIRE(chmod((home / ".ikigai/tools/open").c_str(), 0757) == 0);
+    REQUIRE(chmod((home / "elsewhere").c_str(), 0777) == 0);
+    REQUIRE(chmod((home / ".ikigai/tools/group").c_str(), 0775) == 0);
+    if (is_root())
+        REQUIRE(chown((home / ".ikigai/tools/group").c_str(), 0, 65534) == 0);
+    std::vector<std::string> alone{"IKIGAI_LIBEXEC_DIR=/no/such/folder"};
+    auto found = discover(home, alone);
+    CHECK(reason(found, "open") == home / ".ikigai/tools/open is writable by others");
+    CHECK(reason(found, "linked") == home / "elsewhere is writable by others");
+    if (is_root())
+        CHECK(reason(found, "group") == home / ".ikigai/tools/group is writable by group nogroup (65534)");
+    CHECK(names(found).starts_with("good good2 "));
+    CHECK_FALSE(home.exists("ran-open"));
+    CHECK_FALSE(home.exists("ran-linked"));
+
+    if (is_root()) {
+        REQUIRE(chown((home / ".ikigai/tools/good").c_str(), 65534, 65534) == 0);
+        CHECK(reason(discover(home, alone), "good").find(".ikigai/tools/good belongs to nobody (65534)") != std::string::npos);
+    }
+    REQUIRE(chmod((home / ".ikigai/tools").c_str(), 01777) == 0);   // sticky, but others may add to it
+    found = discover(home, alone);
+    CHECK(names(found) == "");
+    CHECK(reason(found, "tools") == home / ".ikigai/tools is writable by others");
+    CHECK(ikigai(home, {"discover"}, "", alone).err == "Debug: the tools in " + home / ".ikigai/tools are not used (" + home / ".ikigai/tools is writable by others)\n");
+}
+
+TEST_CASE("discover: a system folder in somebody else's hands is not looked at; the program has its own tools nevertheless")
+{
+    Home home;
+    home.write("theirs/libexec/ikigai/evil", "#!/bin/sh\ntouch ran-evil\necho '{\"name\":\"evil\"}'\n", 0755);
+    std::filesystem::create_directories(home / "theirs/bin");
+    std::filesystem::copy_file(ikigai(), home / "theirs/bin/ikigai");
+    if (is_root())
+        REQUIRE(chown((home / "theirs").c_str(), 65534, 65534) == 0);
+    else
+        REQUIRE(chmod((home / "theirs").c_str(), 0777) == 0);
+    auto ran = run({.argv = {home / "theirs/bin/ikigai", "discover", "--json"}, .env = home.env()});
+    auto found = *parse_json(ran.out);
+    CHECK(names(found) == all_built_in());
+    CHECK(names(found, "origin") == for_each_built_in("builtin"));
+    CHECK(reason(found, "ikigai").starts_with(home / "theirs "));
+    CHECK_FALSE(home.exists("ran-evil"));
 }
 
 TEST_CASE("discover: the array that a provider would get")
