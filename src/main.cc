@@ -10,6 +10,7 @@
 //                                                 start           settings, provider, key: before it
 //   ikigai config, models                       inquiries
 //   ikigai doctor                               doctor
+//   ikigai audit                                audit
 //   ikigai run, discover, applets, …            this file
 //
 // base/ knows nothing of ikigai. Applets are dispatched before anything else is touched: they start as
@@ -17,6 +18,7 @@
 #include "applets/applet.h"
 
 #include "agent/context.h"
+#include "audit.h"
 #include "base/fd.h"
 #include "base/places.h"
 #include "base/signals.h"
@@ -29,6 +31,7 @@
 #include "llm/llm.h"
 #include "llm/provider.h"
 #include "mouth.h"
+#include "redact.h"
 #include "start.h"
 #include "supervise.h"
 #include "version.h"
@@ -101,7 +104,7 @@ Result<std::string> read_stdin()
 }
 
 // One tool through the host: what the model would be answered.
-int run_tool(const std::string& name, const std::optional<std::string>& given, bool trust, double seconds, const World& world)
+int run_tool(const std::string& name, const std::optional<std::string>& given, bool trust, double seconds, Audit::To audit_to, const World& world)
 {
     auto text = given ? Result(*given) : read_stdin();
     if (!text)
@@ -116,10 +119,16 @@ int run_tool(const std::string& name, const std::optional<std::string>& given, b
     auto id = new_id();
     Host host({.session = id, .outputs = outputs_folder(id),
                .limit = milliseconds(static_cast<long long>(seconds * 1000))});
+    Audit audit({.to = audit_to, .session = id, .path = audit_log(), .secrets = own_secrets()});
     auto tool_name = registry.find(name) ? name : replace(name, '-', '_');
-    host.run(registry.find(tool_name), {"call", registry.find(tool_name) ? tool_name : name, *arguments});
+    ToolCall call{"call", registry.find(tool_name) ? tool_name : name, *arguments};
+    audit.call(call);
+    host.run(registry.find(tool_name), call);
     for (;;) {
         for (auto& finished : host.take_finished()) {
+            audit.result(finished.call, finished.envelope, finished.duration);
+            if (auto why = audit.take_trouble())
+                write_all(2, "ikigai: " + *why + "\n");
             if (!finished.words.empty())
                 write_all(2, finished.words + (finished.words.ends_with('\n') ? "" : "\n"));
             for (auto& notice : finished.notices)
@@ -319,6 +328,15 @@ int program(int argc, char** argv)
         add_provider_options(*command, set, trust);
     }
 
+    std::string log;
+    std::size_t count = 20;
+    auto* audit_command = app.add_subcommand("audit", "The log of tool calls")->require_subcommand(1);
+    auto* verify_command = audit_command->add_subcommand("verify", "Whether its chain is whole");
+    auto* show_command = audit_command->add_subcommand("show", "Its last entries");
+    for (auto* command : {verify_command, show_command})
+        command->add_option("file", log, "The log; the user's own without it")->type_name("FILE");
+    show_command->add_option("-n", count, "How many")->capture_default_str();
+
     auto* applets_command = app.add_subcommand("applets", "The tools that are built in");
     std::string folder;
     auto* links_command = app.add_subcommand("install-links", "Make a link for every built-in tool");
@@ -342,6 +360,8 @@ int program(int argc, char** argv)
         return fail(std::string(e.what()) + "." + suggestion(argc, argv, app), 2);
     }
     if (*discover_command) return discover(json, dialect, trust, self);
+    if (*verify_command) return verify_audit(log.empty() ? audit_log() : log);
+    if (*show_command) return show_audit(log.empty() ? audit_log() : log, count);
     if (*applets_command) return applets();
     if (*links_command) return install_links(folder, self);
     if (*llm_command) return llm(argc - 1, argv + 1);
@@ -353,8 +373,10 @@ int program(int argc, char** argv)
 
     if (!*run_command)
         return run_chat(words, self);
+    auto settings = settings_of({}, trust);
+    for (auto& warning : settings.warnings) write_all(2, "ikigai: " + harmless(warning) + "\n");
     supervise();
-    return run_tool(tool, arguments, trust, limit, self);
+    return run_tool(tool, arguments, trust, limit, audit_to(settings.text("audit")), self);
 }
 
 }
