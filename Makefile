@@ -3,6 +3,7 @@
 # make check        build and run every test; ends with "N passed, N failed, N skipped"
 # make check-all    the same, then again with sanitizers
 # make bench        figures, as ratios within one run; ROWS=start,chat: only these
+# make fuzz         looks for bytes that break something; TIME=600 TARGETS="html sse": seconds each, only these
 # make install      PREFIX=/usr/local DESTDIR=
 # make debug=1      build/debug/bin/ikigai: -O0, assertions
 # make sanitize=1   build/sanitize/bin/ikigai: address and undefined behaviour, dynamic
@@ -35,10 +36,21 @@ ifdef sanitize
   ROOT     = $(BUILD)
 endif
 
+# Only from `make fuzz`: another compiler, which warns of other things.
+ifdef fuzzing
+  override CXX = $(FUZZ_CXX)
+  OPTIMIZE = -O1 -w -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
+  STATIC   =
+  BUILD    = build/fuzz
+  ROOT     = $(BUILD)
+endif
+FUZZ_CXX = clang++-16
+
 sources := $(wildcard src/*.cc src/*/*.cc)
 objects := $(sources:src/%.cc=$(BUILD)/%.o) $(BUILD)/base/bundle.o
 library := $(filter-out $(BUILD)/main.o,$(objects))
 tests   := $(patsubst tests/%.cc,$(BUILD)/tests/%.o,$(wildcard tests/*.cc tests/*/*.cc))
+entries := $(patsubst fuzz/%.cc,$(BUILD)/fuzz-entries/%.o,$(filter-out fuzz/main.cc,$(wildcard fuzz/*.cc)))
 applets := $(subst _,-,$(shell sed -n 's/^APPLET(\(.*\))/\1/p' src/applets/applets.def))
 link_names := $(applets:web-%=web-%-tool)
 links   := $(link_names:%=$(ROOT)/libexec/ikigai/%)
@@ -91,10 +103,26 @@ $(BUILD)/man/ikigai-%.1: $(ROOT)/bin/ikigai
 
 $(tests): $(BUILD)/tests/%.o: tests/%.cc | $(deps)
 	@mkdir -p $(@D)
-	$(CXX) $(CPPFLAGS) -Itests $(CXXFLAGS) $(if $(sanitize),,-O0) -MMD -MP -c $< -o $@
+	$(CXX) $(CPPFLAGS) -Itests -I. $(CXXFLAGS) $(if $(sanitize),,-O0) -MMD -MP -c $< -o $@
 
-$(BUILD)/unit: $(tests) $(library)
+$(BUILD)/unit: $(tests) $(entries) $(library)
 	$(CXX) $(CXXFLAGS) $^ $(LDLIBS) -lCatch2WithMain -o $@
+
+# ---- Fuzzers: any bytes into the functions of fuzz/. The tests call the same functions with the seeds of tests/fuzz.
+TIME     = 60
+TARGETS  = $(shell sed -n 's/^TARGET(\(.*\))/\1/p' fuzz/targets.def)
+
+$(BUILD)/fuzz-entries/%.o: fuzz/%.cc | $(deps)
+	@mkdir -p $(@D)
+	$(CXX) $(CPPFLAGS) -I. $(CXXFLAGS) $(if $(fuzzing)$(sanitize),,-O0) -MMD -MP -c $< -o $@
+
+$(BUILD)/fuzzer: $(entries) $(BUILD)/fuzz-entries/main.o $(library)
+	$(CXX) $(CXXFLAGS) -fsanitize=fuzzer $^ $(LDLIBS) -o $@
+
+fuzz:
+	@make/fuzz-deps
+	$(MAKE) fuzzing=1 build/fuzz/fuzzer
+	@make/fuzz build/fuzz $(TIME) $(TARGETS)
 
 # ---- Figures: no part of the check, and only of use without debug= and sanitize=.
 benches := $(patsubst bench/%.cc,$(BUILD)/bench-objects/%.o,$(wildcard bench/*.cc)) $(BUILD)/tests/support/server.o
@@ -145,6 +173,6 @@ install: all $(pages)
 clean:
 	rm -rf bin build libexec
 
-.PHONY: all tools check check-all check-layers bench demo install clean always
+.PHONY: all tools check check-all check-layers fuzz bench demo install clean always
 .DELETE_ON_ERROR:
--include $(objects:.o=.d) $(tests:.o=.d) $(benches:.o=.d)
+-include $(objects:.o=.d) $(tests:.o=.d) $(entries:.o=.d) $(benches:.o=.d)

@@ -36,7 +36,8 @@ Chat::Chat(const ChatOptions& options, const World& world)
       session_({.provider = options.provider, .model = options.model, .system = options.system.value_or(system_text(here())),
                 .thinking = options.thinking, .max_tokens = options.max_tokens, .max_turns = options.max_turns}),
       host_({.session = id_, .outputs = outputs_folder(id_), .limit = options.tool_timeout,
-             .objection = [this](const Tool& tool) { return options_.project.objection(tool); }})
+             .objection = [this](const Tool& tool) { return options_.project.objection(tool); }}),
+      audit_({.to = options.audit, .session = id_, .path = audit_log(), .secrets = options.secrets})
 {
     if (options_.timeout)
         deadline_ = Clock::now() + *options_.timeout;
@@ -68,6 +69,7 @@ int Chat::run()
 {
     mouth_.session(id_, options_.provider, options_.model);
     registry_.start(tool_places(world_, options_.project.trusted()));
+    audit_.start();
     if (options_.print && !keyboard_open_)
         say_message(*options_.print);
     else if (!options_.message.empty())
@@ -107,6 +109,7 @@ int Chat::run()
         hear_tools();
         hear_registry();
         obey_user();
+        tell_audit_trouble();
         if (deadline_ && Clock::now() >= *deadline_ && !leaving_)
             give_up({"timeout", "the time limit of " + std::to_string(options_.timeout->count() / 1000) + " s is reached", std::string(code::timeout)}, 3);
         if (hint_at_ && Clock::now() >= *hint_at_) {
@@ -117,6 +120,8 @@ int Chat::run()
             leaving_ = true, drop_model(), host_.cancel();   // nobody hears the rest
     }
     drop_model();
+    audit_.end(signal_ ? 128 + signal_ : status_);
+    tell_audit_trouble();
     if (mouth_.lost() && status_ == 0) {
         mouth_.warn("ikigai: the answer could not be written to standard output");
         status_ = 1;
@@ -158,6 +163,7 @@ void Chat::perform(const Ask& ask)
 void Chat::perform(const Run& run)
 {
     mouth_.call(run.call);
+    audit_.call(run.call);
     host_.run(registry_.find(run.call.name), run.call);
 }
 
@@ -289,11 +295,19 @@ void Chat::hear_model()
 void Chat::hear_tools()
 {
     for (auto& finished : host_.take_finished()) {
+        finished.envelope = guard_.judged(finished.call, std::move(finished.envelope));
+        audit_.result(finished.call, finished.envelope, finished.duration);
         mouth_.result(finished.call, finished.envelope, finished.duration);
         for (auto& notice : finished.notices)
             mouth_.notice(notice);
         happen(ToolDone{finished.call.id, std::move(finished.envelope)});
     }
+}
+
+void Chat::tell_audit_trouble()
+{
+    if (auto why = audit_.take_trouble())
+        mouth_.warn("ikigai: " + *why);
 }
 
 void Chat::refresh()
@@ -327,6 +341,7 @@ void Chat::hear_registry()
         session_.offer(offered_tools(registry_.tools(), options_.tools));
         auto text = std::move(*waiting_message_);
         waiting_message_.reset();
+        guard_.begin_turn();
         happen(UserSaid{std::move(text)});
     }
 }

@@ -2,7 +2,9 @@
 // children or words. Nothing else in the program waits.
 #pragma once
 
+#include "agent/loop_guard.h"
 #include "agent/session.h"
+#include "audit.h"
 #include "base/signals.h"
 #include "host.h"
 #include "llm/models.h"
@@ -29,6 +31,8 @@ struct ChatOptions {
     ProjectTrust project;                  // of the current folder
     std::vector<std::string> tools;        // only these
     std::optional<milliseconds> timeout;   // of the whole
+    Audit::To audit = Audit::To::nowhere;
+    std::vector<std::string> secrets;      // that no log may hold
 };
 
 // Exit status: 0 answered; 1 failed; 2 usage; 3 a limit was reached; 128 + N: of signal N.
@@ -62,6 +66,7 @@ private:
     void hear_tools();
     void hear_registry();
     void obey_user();
+    void tell_audit_trouble();
     void say_message(std::string text);
     void give_up(End end, int status);
     bool idle() const;
@@ -73,9 +78,11 @@ private:
     std::string id_;
     Mouth mouth_;
     Session session_;
+    LoopGuard guard_;
     Registry registry_;
     std::optional<Registry> refreshing_;
     Host host_;
+    Audit audit_;
     std::optional<Child> model_;
     Clock::time_point heard_model_{};     // when it last said something
     Signals signals_;

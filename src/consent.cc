@@ -4,6 +4,7 @@
 #include "base/places.h"
 #include "base/text.h"
 #include "mouth.h"
+#include "say.h"
 #include "settings.h"
 #include "world.h"
 
@@ -19,17 +20,6 @@ namespace ik {
 namespace {
 
 constexpr std::size_t short_digest = 12, longest_value = 500;
-
-int fail(const std::string& sentence, int status)
-{
-    write_all(2, "ikigai: " + harmless(sentence) + "\n");
-    return status;
-}
-
-int print(const std::string& text)
-{
-    return write_all(1, text) ? 0 : fail(std::string("cannot write to standard output: ") + std::strerror(errno), 1);
-}
 
 // On one line, and harmless to a terminal.
 std::string shown(std::string_view text) { return harmless(replace(replace(std::string(text), '\n', ' '), '\t', ' ')); }

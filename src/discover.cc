@@ -4,20 +4,10 @@
 #include "base/text.h"
 #include "llm/provider.h"
 #include "mouth.h"
-
-#include <cerrno>
-#include <cstring>
+#include "say.h"
 
 namespace ik {
 namespace {
-
-int print(std::string_view text)
-{
-    if (write_all(1, text))
-        return 0;
-    write_all(2, std::string("ikigai: cannot write to standard output: ") + std::strerror(errno) + "\n");
-    return 1;
-}
 
 std::string as_json(const Registry& registry)
 {

@@ -6,6 +6,7 @@
 #include "environment.h"
 #include "llm/models.h"
 #include "mouth.h"
+#include "say.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -67,12 +68,6 @@ std::string tokens(std::int64_t number)
 {
     if (number >= 1'000'000) return std::to_string(number / 1'000'000) + "M";
     return std::to_string(number / 1000) + "k";
-}
-
-int failed(const std::string& sentence, int status)
-{
-    write_all(2, "ikigai: " + harmless(sentence) + "\n");
-    return status;
 }
 
 std::string table(const Json::Array& names, const Json& prices)
@@ -164,23 +159,23 @@ Json asked(const ProviderChoice& choice, std::string_view type, const std::strin
 int models(const Settings& settings, bool json, const std::string& self)
 {
     for (auto& warning : settings.warnings)
-        failed(warning, 0);
+        fail(warning, 0);
     auto wish = wish_of(settings);
     if (!wish.credentials.warning.empty())
-        failed(wish.credentials.warning, 0);
+        fail(wish.credentials.warning, 0);
     if (wish.model.empty())
         wish.model = "any";   // none is needed to ask which there are
     auto choice = choose_provider(wish);
     if (!choice)
-        return failed(choice.error().message, 2);
+        return fail(choice.error().message, 2);
     auto answer = asked(*choice, "models", self);
     auto* list = answer.find("models") ? answer.find("models")->as<Json::Array>() : nullptr;
     if (!list)
-        return failed(std::string(answer.text("error")), answer.text("error_code") == code::auth_missing ? 2 : 1);
+        return fail(std::string(answer.text("error")), answer.text("error_code") == code::auth_missing ? 2 : 1);
     auto names = *list;
     std::ranges::sort(names, {}, [](auto& name) { return *name.template as<std::string>(); });
     auto& prices = settings["prices"].value;
-    return write_all(1, json ? details(names, prices).dump() + "\n" : table(names, prices)) ? 0 : failed("cannot write to standard output", 1);
+    return print(json ? details(names, prices).dump() + "\n" : table(names, prices));
 }
 
 }

@@ -11,6 +11,7 @@
 //   ikigai config, models                       inquiries
 //   ikigai doctor                               doctor
 //   ikigai trust                                consent     trust in what a project brings: trust
+//   ikigai audit                                audit
 //   ikigai run, discover, applets, …            this file
 //
 // base/ knows nothing of ikigai. Applets are dispatched before anything else is touched: they start as
@@ -18,6 +19,7 @@
 #include "applets/applet.h"
 
 #include "agent/context.h"
+#include "audit.h"
 #include "base/fd.h"
 #include "base/places.h"
 #include "base/signals.h"
@@ -31,6 +33,8 @@
 #include "llm/llm.h"
 #include "llm/provider.h"
 #include "mouth.h"
+#include "run.h"
+#include "say.h"
 #include "start.h"
 #include "supervise.h"
 #include "version.h"
@@ -55,17 +59,6 @@ World world(const char* argv0)
     return out;
 }
 
-int fail(const std::string& sentence, int status)
-{
-    write_all(2, "ikigai: " + sentence + "\n");
-    return status;
-}
-
-int print(std::string_view text)
-{
-    return write_all(1, text) ? 0 : fail(std::string("cannot write to standard output: ") + std::strerror(errno), 1);
-}
-
 int applets()
 {
     std::string out;
@@ -86,65 +79,6 @@ int install_links(const std::string& folder, const World& world)
         }
     }
     return print(std::to_string(all_applets().size()) + " links in " + folder + "\n");
-}
-
-Result<std::string> read_stdin()
-{
-    std::string input(1 << 20, '\0');
-    std::size_t size = 0;
-    for (;;) {
-        auto n = read_some(0, input.data() + size, input.size() - size);
-        if (n < 0) return Error{code::read_failed, std::string("cannot read standard input: ") + std::strerror(errno)};
-        size += static_cast<std::size_t>(n);
-        if (n == 0) return input.substr(0, size);
-        if (size > 256u << 20) return Error{code::invalid_arg, "standard input is longer than 256 MB"};
-        if (size == input.size()) input.resize(2 * size);
-    }
-}
-
-// One tool through the host: what the model would be answered.
-int run_tool(const std::string& name, const std::optional<std::string>& given, ProjectTrust project, double seconds, const World& world)
-{
-    auto text = given ? Result(*given) : read_stdin();
-    if (!text)
-        return fail(text.error().message, 2);
-    auto arguments = trim(*text).empty() ? Result<Json>(Json(Json::Object{})) : parse_json(*text);
-    if (!arguments)
-        return fail("the arguments of " + name + ": " + arguments.error().message, 2);
-
-    if (auto line = project.line(); !line.empty())
-        write_all(2, "ikigai: " + harmless(line) + "\n");
-    auto registry = tools_found(world, project.trusted());
-    Signals signals;
-    int told = 0;   // the signal that ends us
-    auto id = new_id();
-    Host host({.session = id, .outputs = outputs_folder(id),
-               .limit = milliseconds(static_cast<long long>(seconds * 1000)),
-               .objection = [&](const Tool& each) { return project.objection(each); }});
-    auto tool_name = registry.find(name) ? name : replace(name, '-', '_');
-    host.run(registry.find(tool_name), {"call", registry.find(tool_name) ? tool_name : name, *arguments});
-    for (;;) {
-        for (auto& finished : host.take_finished()) {
-            if (!finished.words.empty())
-                write_all(2, finished.words + (finished.words.ends_with('\n') ? "" : "\n"));
-            for (auto& notice : finished.notices)
-                write_all(2, harmless(notice.text("content")) + "\n");
-            int status = print(finished.envelope.dump() + "\n");
-            end_what_is_left();
-            if (told)
-                die_of(told);
-            return status ? status : *finished.envelope.find("tool_success") == Json(true) ? 0 : 1;
-        }
-        Poll poll;
-        host.add_to(poll);
-        poll.read(signals.fd());
-        poll.wait();
-        host.advance(poll);
-        if (auto number = signals.take()) {
-            told = *number;
-            host.cancel();
-        }
-    }
 }
 
 std::string version_text()
@@ -314,12 +248,11 @@ int program(int argc, char** argv)
     discover_command->add_flag("--json", json, "As one JSON object");
     discover_command->add_flag("--trust", trust, "Also those in ./.ikigai/tools");
 
-    std::string tool;
-    std::optional<std::string> arguments;
+    RunOptions run;
     double limit = 30;
     auto* run_command = app.add_subcommand("run", "One tool through the host: checks, limits, envelope");
-    run_command->add_option("tool", tool, "Its name")->required();
-    run_command->add_option("arguments", arguments, "A JSON object; standard input without it")->type_name("JSON");
+    run_command->add_option("tool", run.tool, "Its name")->required();
+    run_command->add_option("arguments", run.arguments, "A JSON object; standard input without it")->type_name("JSON");
     run_command->add_option("--timeout", limit, "Time limit of the call, in seconds")->check(CLI::PositiveNumber)->capture_default_str();
     run_command->add_flag("--trust", trust, "Also tools in ./.ikigai/tools");
 
@@ -340,6 +273,15 @@ int program(int argc, char** argv)
     auto* yes = trust_command->add_flag("--yes", trust_words.yes, "Trust it without being asked");
     auto* list = trust_command->add_flag("--list", trust_words.list, "List the folders that are trusted");
     trust_command->add_flag("--remove", trust_words.remove, "Trust it no longer")->excludes(yes)->excludes(list);
+
+    std::string log;
+    std::size_t count = 20;
+    auto* audit_command = app.add_subcommand("audit", "The log of tool calls")->require_subcommand(1);
+    auto* verify_command = audit_command->add_subcommand("verify", "Whether its chain is whole");
+    auto* show_command = audit_command->add_subcommand("show", "Its last entries");
+    for (auto* command : {verify_command, show_command})
+        command->add_option("file", log, "The log; the user's own without it")->type_name("FILE");
+    show_command->add_option("-n", count, "How many")->capture_default_str();
 
     auto* applets_command = app.add_subcommand("applets", "The tools that are built in");
     std::string folder;
@@ -365,6 +307,8 @@ int program(int argc, char** argv)
     }
     if (*discover_command) return discover(json, dialect, ProjectTrust::here(trust), self);
     if (*trust_command) return ik::trust_command(trust_words);
+    if (*verify_command) return verify_audit(log.empty() ? audit_log() : log);
+    if (*show_command) return show_audit(log.empty() ? audit_log() : log, count);
     if (*applets_command) return applets();
     if (*links_command) return install_links(folder, self);
     if (*llm_command) return llm(argc - 1, argv + 1);
@@ -380,8 +324,13 @@ int program(int argc, char** argv)
 
     if (!*run_command)
         return run_chat(words, self);
+    run.project = ProjectTrust::here(trust);
+    auto settings = settings_of({}, run.project);
+    for (auto& warning : settings.warnings) warn(warning);
+    run.audit = audit_to(settings.text("audit"));
+    run.limit = milliseconds(static_cast<long long>(limit * 1000));
     supervise();
-    return run_tool(tool, arguments, ProjectTrust::here(trust), limit, self);
+    return run_tool(std::move(run), self);
 }
 
 }

@@ -1,5 +1,7 @@
 #include "outbox.h"
 
+#include "base/file.h"
+
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -9,17 +11,6 @@ namespace ik {
 namespace {
 
 constexpr std::size_t chunk = 256 << 10;
-
-bool make_folders(const std::string& path)
-{
-    for (auto end = path.find('/', 1);; end = path.find('/', end + 1)) {
-        auto part = path.substr(0, end);
-        if (mkdir(part.c_str(), 0700) < 0 && errno != EEXIST)
-            return false;
-        if (end == path.npos)
-            return true;
-    }
-}
 
 // Letters, digits, - and _ of a name that may come from anywhere.
 std::string file_name(std::string_view name)

@@ -21,6 +21,7 @@ constexpr SettingRow table[] = {
     {{"tool_timeout", Kind::number, "", 0.001}, "30", Project::less, "Time limit of a tool call, in seconds"},
     {{"max_tokens", Kind::integer}, "0", Project::less, "The longest answer, in tokens; 0: the provider's own limit"},
     {{"stream_idle_timeout", Kind::number, "", 0.001}, "120", Project::never, "How long a stream may be silent, in seconds"},
+    {{"audit", Kind::text, "|false|true|file|syslog"}, "\"\"", Project::never, "A log of every tool call: true, or syslog too; off where empty"},
     {{"providers", Kind::object}, "{}", Project::never, "More providers, by name"},
     {{"prices", Kind::object}, "{}", Project::never, "US dollars a million tokens, by the start of a model's name"},
 };

@@ -4,6 +4,8 @@
 #include "environment.h"
 #include "inquiries.h"
 #include "local_server.h"
+#include "say.h"
+#include "redact.h"
 #include "supervise.h"
 
 #include <unistd.h>
@@ -43,11 +45,10 @@ void apply(const Settings& settings, ChatOptions& options)
         options.tools.push_back(replace(name, '-', '_'));
     options.tool_timeout = time_of(settings, "tool_timeout");
     options.silence = std::max(options.silence, time_of(settings, "stream_idle_timeout") + std::chrono::seconds(60));
+    options.audit = audit_to(settings.text("audit"));
     if (auto timeout = time_of(settings, "timeout"); timeout.count() > 0)
         options.timeout = timeout;
 }
-
-void warn(const std::string& sentence) { write_all(2, "ikigai: " + harmless(sentence) + "\n"); }
 
 // Where nobody is named and a person is there: a server of this machine, else the built-in provider.
 Result<ProviderChoice> choice_of_person()
@@ -77,6 +78,8 @@ int start_chat(ChatOptions options, const Settings& settings, const World& world
     options.model = choice->model;
     options.price = providers::price_of(choice->model, settings["prices"].value);
     options.setup = choice->setup().dump();
+    if (options.audit != Audit::To::nowhere)
+        options.secrets = own_secrets(choice->key);
     forget(key_variables(wish.declared));
     supervise();
     return chat(options, world);

@@ -428,3 +428,22 @@ TEST_CASE("chat: a model process that dies is said, and the next message starts 
     CHECK(hears(child, "Back."));
     finish(child);
 }
+
+TEST_CASE("chat: the same call with the same result is told at the third time and stops the turn at the fifth")
+{
+    Home home;
+    std::vector<Reply> replies;
+    for (int i = 1; i <= 6; ++i) replies.push_back(stream_of({call("c" + std::to_string(i), "bash", R"({"command":"echo same"})")}));
+    ModelServer server(replies);
+    auto ran = chat(home, server, {"-p", "go", "--output-format", "stream-json"});
+    INFO(ran.out << ran.err);
+    CHECK(ran.status == 1);
+    CHECK(server.requests().size() == 5);
+    auto content = [&](std::size_t n) { return std::string(messages(server, 4).as<Json::Array>()->at(n).text("content")); };
+    CHECK(content(5).find("hint") == std::string::npos);
+    CHECK(content(7).find(R"("hint":"This is the third time with the same result: )") != std::string::npos);
+    auto said = lines(ran.out);
+    CHECK(said[said.size() - 2].text("error_code") == "TOOL_REPEATED");
+    CHECK(said.back().text("stop_reason") == "error");
+    CHECK(*said.back().find("tool_calls") == Json(5));
+}

@@ -392,6 +392,7 @@ TEST_CASE("documents: ikigai.1 names the options that exist")
     Names known{"--schema", "--man"};
     for (auto command : {"", "chat", "config", "discover", "doctor", "models", "run", "trust", "applets", "install-links"})
         known.merge(options_in_help(user.help(command)));
+    known.merge(options_in_help(user.ikigai({"audit", "show", "--help"}).out));
     auto text = document("man/ikigai.1");
     auto named = options_in_page(page());
     for (auto& name : all(text, "Fl (-?[a-z][a-z-]*)")) named.insert("-" + name);

@@ -109,10 +109,14 @@ Effects Session::handle(const ToolDone& e)
     // Answered in the order of the calls, whichever ended first.
     for (auto& call : waiting_)
         messages_.push_back(object({{"role", "tool"}, {"id", call.id}, {"name", call.name}, {"envelope", envelopes_[call.id]}}));
+    auto repeated = std::ranges::find_if(envelopes_, [](auto& one) { return one.second.text("error_code") == code::tool_repeated; });
+    auto stopped = repeated == envelopes_.end() ? "" : std::string(repeated->second.text("error"));
     waiting_.clear();
     envelopes_.clear();
     if (interrupted_)
         return {End{"interrupted", "", ""}};
+    if (!stopped.empty())
+        return {End{"error", stopped, std::string(code::tool_repeated)}};
     return ask();
 }
 

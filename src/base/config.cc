@@ -42,6 +42,15 @@ bool is_of(Kind kind, const Json& value)
     return false;
 }
 
+// true and false without quotes, where they are among the words that a text may be.
+Json as_text(const ConfigKey& key, const Json& value)
+{
+    auto* truth = value.as<bool>();
+    auto words = split(key.words, '|');
+    bool is_word = std::ranges::find(words, "true") != words.end();
+    return truth && key.kind == Kind::text && is_word ? Json(*truth ? "true" : "false") : value;
+}
+
 // "none|low|high" as "none, low, high".
 std::string listed(std::string_view words)
 {
@@ -142,8 +151,9 @@ ConfigFile read_config(const std::string& path, std::span<const ConfigKey> keys)
     }
     out.there = true;
     out.lines = std::move(written->lines);
-    for (auto& [name, value] : *members) {
+    for (auto& [name, said] : *members) {
         auto key = std::ranges::find(keys, name, &ConfigKey::name);
+        auto value = key == keys.end() ? said : as_text(*key, said);
         auto warn = [&](const std::string& why) { out.warnings.push_back(out.place(name) + ": " + why); };
         if (key == keys.end())
             warn(unknown_key(name, keys));

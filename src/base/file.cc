@@ -219,6 +219,17 @@ std::string folder_name(const std::string& path)
     return slash == 0 ? "/" : path.substr(0, slash);
 }
 
+bool make_folders(const std::string& path)
+{
+    for (auto end = path.find('/', 1);; end = path.find('/', end + 1)) {
+        auto part = path.substr(0, end);
+        if (mkdir(part.c_str(), 0700) < 0 && errno != EEXIST)
+            return false;
+        if (end == path.npos)
+            return true;
+    }
+}
+
 Result<Fd> open_file(const std::string& path)
 {
     struct stat info {};

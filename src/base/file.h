@@ -20,6 +20,9 @@ Error file_error(Doing, const std::string& path, int number = errno);
 std::string base_name(const std::string& path);     // "c" of "a/b/c"
 std::string folder_name(const std::string& path);   // "a/b" of "a/b/c", "." of "c"
 
+// The folder and those above it, of mode 0700 where they are not there; false with errno set when that cannot be.
+bool make_folders(const std::string& path);
+
 // Regular files only, /proc and /sys among them. Anything else (a folder, a pipe, a device)
 // is READ_FAILED at once and is not even opened, since opening some devices does something.
 Result<Fd> open_file(const std::string& path);

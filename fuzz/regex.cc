@@ -1,0 +1,30 @@
+// A pattern, then lines: what is found line by line is what the whole search finds.
+#include "fuzz/fuzz.h"
+
+#include "applets/match.h"
+#include "applets/pattern.h"
+#include "base/text.h"
+
+namespace ik::fuzz {
+
+void regex(std::string_view bytes)
+{
+    auto pattern = take(bytes);
+    if (pattern.size() > 200 || bytes.size() > 300)   // glibc's matcher is not linear
+        return;
+    plain_text(pattern), is_plain(pattern), with_digit_classes(pattern);
+    auto matcher = Matcher::compile(pattern);
+    if (!matcher)
+        return;
+    auto first = matcher->first(bytes);
+    std::string_view expected;
+    bool found = false;
+    auto lines = split(bytes, '\n');
+    if (!lines.empty() && lines.back().empty()) lines.pop_back();   // lines end with a newline
+    for (auto line : lines)
+        if (!found && matcher->matches(line)) expected = line, found = true;
+    claim(first.has_value() == found, "a match is found where there is one");
+    claim(!found || *first == expected, "and it is the first");
+}
+
+}
