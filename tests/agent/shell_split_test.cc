@@ -59,7 +59,7 @@ TEST_CASE("shell_split: what cannot be taken apart says why, with what was seen"
     CHECK(shown("a\u200bb") == "unclear: an invisible character, or a blank that is none");
     CHECK(shown(std::string("a\0b", 3)) == "unclear: a control character");
     CHECK(shown("a\xff") == "unclear: bytes that are not UTF-8");
-    CHECK(shown("a <<X\nb") == "unclear: a here-document without its end");
+    CHECK(shown("a <<X\nb") == "unclear: a here-document without its end; <a> <<(X)");
 }
 
 TEST_CASE("shell_split: nothing is too deep or too long")
@@ -74,7 +74,8 @@ TEST_CASE("shell_split: nothing is too deep or too long")
         INFO(what);
         auto split = split_shell(deep);
         CHECK(split.commands.size() <= 2000);
-        if (std::string_view(what) != "a " && std::string_view(what) != "\n") CHECK(!split.unclear.empty());
+        bool even = std::string_view("`'\\").find(what) != std::string_view::npos;   // pairs of them are words
+        if (!even && std::string_view(what) != "a " && std::string_view(what) != "\n") CHECK(!split.unclear.empty());
         CHECK(!split_shell(repeated(what, 100'000)).unclear.empty());
     }
     CHECK(split_shell(repeated("( ", 30) + "a" + repeated(" )", 30)).unclear == "");
