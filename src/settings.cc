@@ -24,6 +24,10 @@ constexpr SettingRow table[] = {
     {{"audit", Kind::text, "|false|true|file|syslog"}, "\"\"", Project::never, "A log of every tool call: true, or syslog too; off where empty"},
     {{"providers", Kind::object}, "{}", Project::never, "More providers, by name"},
     {{"prices", Kind::object}, "{}", Project::never, "US dollars a million tokens, by the start of a model's name"},
+    {{"approve", Kind::text, "|auto|edits|ask|plan"}, "\"\"", Project::less, "What is asked about; auto where the kernel can sandbox, else ask, where empty"},
+    {{"allow", Kind::texts}, "[]", Project::never, "Rules for calls that are not asked about", true},
+    {{"ask", Kind::texts}, "[]", Project::free, "Rules for calls that are always asked about", true},
+    {{"deny", Kind::texts}, "[]", Project::free, "Rules for calls that never happen", true},
 };
 
 constexpr ConfigKey of_provider[] = {
@@ -33,7 +37,7 @@ constexpr ConfigKey of_provider[] = {
 constexpr ConfigKey of_price[] = {{"input", Kind::number}, {"output", Kind::number}, {"cached", Kind::number}};
 
 // What a project would like to set and never may; the table's own are marked there.
-constexpr std::string_view not_a_projects[] = {"key_command", "headers", "approve", "sandbox", "allow", "ask", "deny", "grants"};
+constexpr std::string_view not_a_projects[] = {"key_command", "headers", "sandbox", "grants"};
 
 std::vector<ConfigKey> keys()
 {
@@ -73,8 +77,17 @@ void keep_fitting(Json& value, const ConfigFile& file, std::string_view of, std:
     });
 }
 
-bool less(const Json& now, const Json& wanted)
+// The later of the row's words are the tighter; where nothing is set it may already be ask.
+bool tighter(const SettingRow& row, std::string_view now, std::string_view wanted)
 {
+    auto words = split(row.key.words, '|');
+    return std::ranges::find(words, wanted) >= std::ranges::find(words, now.empty() ? "ask" : now) && !wanted.empty();
+}
+
+bool less(const SettingRow& row, const Json& now, const Json& wanted)
+{
+    if (auto* text = wanted.as<std::string>())
+        return tighter(row, *now.as<std::string>(), *text);
     if (auto* tools = wanted.as<Json::Array>()) {
         auto& have = *now.as<Json::Array>();
         return !tools->empty() && (have.empty() || std::ranges::all_of(*tools, [&](auto& tool) { return std::ranges::find(have, tool) != have.end(); }));
@@ -88,7 +101,7 @@ std::optional<std::string> refusal(const Setting& now, const Json& wanted)
 {
     if (now.row->project == Project::never)
         return "is not for a project to set";
-    if (now.row->project == Project::less && !less(now.value, wanted))
+    if (now.row->project == Project::less && !less(*now.row, now.value, wanted))
         return "may only be made less by a project (it is " + now.value.dump() + ")";
     return {};
 }
@@ -183,7 +196,11 @@ void Settings::set(std::string_view name, Json value, Layer layer, std::string o
     auto& setting = at(name);
     if (auto* members = value.as<Json::Object>())
         for (auto& [member, of] : *members) setting.value.set(member, of);
-    else
+    else if (auto* texts = value.as<Json::Array>(); texts && setting.row->adds) {
+        auto& have = *setting.value.as<Json::Array>();
+        for (auto& text : *texts)
+            if (std::ranges::find(have, text) == have.end()) have.push_back(text);
+    } else
         setting.value = std::move(value);
     setting.layer = layer;
     setting.origin = std::move(origin);

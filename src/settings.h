@@ -16,6 +16,7 @@ struct SettingRow {
     std::string_view standard;   // as JSON
     Project project;
     std::string_view help;
+    bool adds = false;           // a list: those of later files are added to it
 
     std::string variable() const;   // IKIGAI_ and the name in capitals; empty where there is none
 };
@@ -43,7 +44,7 @@ struct Settings {
     // The same, but nothing where a later layer names another provider than this value was written for.
     std::string for_provider(std::string_view name) const;
 
-    // An object's members are added to those that are there.
+    // An object's members are added to those that are there, as are the texts of a list that adds.
     void set(std::string_view name, Json value, Layer layer, std::string origin);
 };
 

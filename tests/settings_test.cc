@@ -166,7 +166,7 @@ TEST_CASE("settings: a project's file counts only when it is trusted, and may on
     CHECK(line(evil.out, "max_turns").starts_with("20 "));
     CHECK(line(evil.out, "providers") == "{}  (default)");
     Lines expected;
-    for (auto* name : {"key_command:8", "approve:9", "sandbox:10", "allow:11", "headers:12", "grants:13"}) {
+    for (auto* name : {"key_command:8", "sandbox:10", "headers:12", "grants:13"}) {
         auto parts = split(name, ':');
         expected.push_back(".ikigai/config.json:" + std::string(parts[1]) + ": \"" + std::string(parts[0]) + "\" is not for a project to set");
     }
@@ -174,8 +174,25 @@ TEST_CASE("settings: a project's file counts only when it is trusted, and may on
                                      ".ikigai/config.json:3: \"timeout\" may only be made less by a project (it is 0)",
                                      ".ikigai/config.json:4: \"tools\" may only be made less by a project (it is [\"bash\",\"grep\"])",
                                      ".ikigai/config.json:5: \"base_url\" is not for a project to set", ".ikigai/config.json:6: \"provider\" is not for a project to set",
-                                     ".ikigai/config.json:7: \"providers\" is not for a project to set"});
+                                     ".ikigai/config.json:7: \"providers\" is not for a project to set",
+                                     ".ikigai/config.json:9: \"approve\" may only be made less by a project (it is \"\")",
+                                     ".ikigai/config.json:11: \"allow\" is not for a project to set"});
     CHECK(warnings(evil.out) == expected);
+}
+
+TEST_CASE("settings: rules of all files count, and a project may only tighten what is asked about")
+{
+    Home home;
+    home.write(user_file, R"j({"approve":"edits","allow":["bash(ls:*)"],"deny":["bash(rm:*)"]})j");
+    home.write(project_file, R"j({"approve":"plan","deny":["web_fetch"],"ask":["bash(git push:*)"]})j");
+    auto ran = config(home, {"--trust"}, {"IKIGAI_DENY=bash(rm:*), bash(dd:*)"});
+    CHECK(warnings(ran.out) == Lines{});
+    CHECK(line(ran.out, "approve") == "\"plan\"  (.ikigai/config.json:1)");
+    CHECK(line(ran.out, "deny") == "[\"bash(rm:*)\",\"web_fetch\",\"bash(dd:*)\"]  (IKIGAI_DENY)");
+    CHECK(line(ran.out, "ask") == "[\"bash(git push:*)\"]  (.ikigai/config.json:1)");
+    CHECK(line(ran.out, "allow").starts_with("[\"bash(ls:*)\"]"));
+    home.write(project_file, R"j({"approve":"auto"})j");
+    CHECK(line(config(home, {"--trust"}).out, "approve").starts_with("\"edits\""));
 }
 
 TEST_CASE("settings: a declared provider's mistakes, and nothing secret in what config prints")

@@ -1,7 +1,9 @@
 #include "base/text.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <numeric>
 #include <utility>
@@ -12,6 +14,16 @@ namespace {
 bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
 bool continues(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
+
+char32_t code_point(std::string_view character)
+{
+    auto first = static_cast<unsigned char>(character[0]);
+    if (character.size() == 1)
+        return first;
+    char32_t out = first & (0x7Fu >> character.size());
+    for (char c : character.substr(1)) out = out << 6 | (static_cast<unsigned char>(c) & 0x3Fu);
+    return out;
+}
 
 // Edits (insert, delete, replace) from a to b.
 std::size_t distance(std::string_view a, std::string_view b)
@@ -127,6 +139,35 @@ std::string replace(std::string_view text, char from, char to)
 bool starts_with_ignoring_case(std::string_view text, std::string_view prefix)
 {
     return text.size() >= prefix.size() && lower(text.substr(0, prefix.size())) == lower(prefix);
+}
+
+bool invisible(std::string_view character)
+{
+    struct Range { char32_t first, last; };
+    constexpr Range ranges[] = {{0x80, 0xA0}, {0xAD, 0xAD}, {0x34F, 0x34F}, {0x61C, 0x61C}, {0x115F, 0x1160}, {0x1680, 0x1680}, {0x17B4, 0x17B5},
+                                {0x180B, 0x180F}, {0x2000, 0x200F}, {0x2028, 0x202F}, {0x205F, 0x206F}, {0x2800, 0x2800}, {0x3000, 0x3000},
+                                {0x3164, 0x3164}, {0xE000, 0xF8FF}, {0xFE00, 0xFE0F}, {0xFEFF, 0xFEFF}, {0xFFA0, 0xFFA0}, {0xFFF0, 0xFFFB}, {0x1BCA0, 0x1BCA3},
+                                {0x1D173, 0x1D17A}, {0xE0000, 0x10FFFF}};
+    auto c = code_point(character);
+    return std::ranges::any_of(ranges, [&](auto& range) { return c >= range.first && c <= range.last; });
+}
+
+std::string exposed(std::string_view text)
+{
+    std::string out;
+    std::array<char, 16> name;
+    for (std::size_t i = 0, size = 0; i < text.size(); i += std::max<std::size_t>(size, 1)) {
+        auto c = static_cast<unsigned char>(text[i]);
+        size = utf8_length(text.substr(i));
+        auto character = text.substr(i, size);
+        if (size == 0) std::snprintf(name.data(), name.size(), "<%02X>", c), out += name.data();
+        else if (c == '\n' || c == '\t') out += text[i];
+        else if (c < 0x20) (out += '^') += static_cast<char>(c + 64);
+        else if (c == 0x7F) out += "^?";
+        else if (size > 1 && invisible(character)) std::snprintf(name.data(), name.size(), "<U+%04X>", static_cast<unsigned>(code_point(character))), out += name.data();
+        else out += character;
+    }
+    return out;
 }
 
 std::optional<std::string> take_line(std::string& text)

@@ -43,6 +43,14 @@ std::string lower(std::string_view text);                                  // AS
 std::string replace(std::string_view text, char from, char to);
 bool starts_with_ignoring_case(std::string_view text, std::string_view prefix);   // ASCII only
 
+// Whether a character (one, UTF-8) is one that is not seen, or is seen as something else: blanks of other scripts,
+// joiners, marks of direction, tags, the control characters behind ASCII.
+bool invisible(std::string_view character);
+
+// text as a person must see it who is to judge it: control characters as ^X, what is invisible as <U+200B>, bytes
+// that are no UTF-8 as <FF>. Newlines and tabs stay.
+std::string exposed(std::string_view text);
+
 // The next whole line of text without its end, taken off its front.
 std::optional<std::string> take_line(std::string& text);
 
