@@ -22,10 +22,10 @@ struct ChatOptions {
     std::int64_t max_turns = 50;
     std::int64_t max_tokens = 0;           // 0: the provider's own limit
     std::optional<providers::Price> price; // of the model, where it is known
-    milliseconds tool_timeout = std::chrono::seconds(30);
+    ToolRules rules;                       // limits and grants of the tools
     milliseconds silence = std::chrono::seconds(300);   // `ikigai llm` speaks at least this often while it is asked
     bool trust = false;                    // run the tools of ./.ikigai
-    std::vector<std::string> tools;        // only these
+    std::vector<std::string> only_tools;   // only these are offered
     std::optional<milliseconds> timeout;   // of the whole
 };
 
@@ -42,6 +42,8 @@ public:
     Mouth& mouth() { return mouth_; }
     void refresh();
     void quit() { leaving_ = true; }
+    Host& host() { return host_; }
+    std::vector<pid_t> others() const;   // the processes that run for us and are no tool calls
 
 private:
     void happen(const Event&);
@@ -60,6 +62,7 @@ private:
     void hear_tools();
     void hear_registry();
     void obey_user();
+    void obey_at_once();
     void say_message(std::string text);
     void give_up(End end, int status);
     bool idle() const;

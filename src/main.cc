@@ -101,7 +101,7 @@ Result<std::string> read_stdin()
 }
 
 // One tool through the host: what the model would be answered.
-int run_tool(const std::string& name, const std::optional<std::string>& given, bool trust, double seconds, const World& world)
+int run_tool(const std::string& name, const std::optional<std::string>& given, const Settings& settings, bool trust, std::optional<double> seconds, const World& world)
 {
     auto text = given ? Result(*given) : read_stdin();
     if (!text)
@@ -112,32 +112,37 @@ int run_tool(const std::string& name, const std::optional<std::string>& given, b
 
     auto registry = tools_found(world, trust);
     Signals signals;
-    int told = 0;   // the signal that ends us
+    int told_to_end = 0;   // the signal that ends us
     auto id = new_id();
-    Host host({.session = id, .outputs = outputs_folder(id),
-               .limit = milliseconds(static_cast<long long>(seconds * 1000))});
+    ToolRules rules(settings);
+    if (seconds) rules.set_time(milliseconds(static_cast<long long>(*seconds * 1000)));
+    std::optional<Host> host;
+    host.emplace(Host::Options{.session = id, .outputs = outputs_folder(id), .rules = rules});
     auto tool_name = registry.find(name) ? name : replace(name, '-', '_');
-    host.run(registry.find(tool_name), {"call", registry.find(tool_name) ? tool_name : name, *arguments});
+    host->run(registry.find(tool_name), {"call", registry.find(tool_name) ? tool_name : name, *arguments});
     for (;;) {
-        for (auto& finished : host.take_finished()) {
+        for (auto& finished : host->take_finished()) {
             if (!finished.words.empty())
                 write_all(2, finished.words + (finished.words.ends_with('\n') ? "" : "\n"));
             for (auto& notice : finished.notices)
                 write_all(2, harmless(notice.text("content")) + "\n");
             int status = print(finished.envelope.dump() + "\n");
+            write_all(2, harmless(told(host->left())));
+            host.reset();
             end_what_is_left();
-            if (told)
-                die_of(told);
+            if (told_to_end)
+                die_of(told_to_end);
             return status ? status : *finished.envelope.find("tool_success") == Json(true) ? 0 : 1;
         }
         Poll poll;
-        host.add_to(poll);
+        host->add_to(poll);
         poll.read(signals.fd());
         poll.wait();
-        host.advance(poll);
+        host->advance(poll);
+        host->tidy();
         if (auto number = signals.take()) {
-            told = *number;
-            host.cancel();
+            told_to_end = *number;
+            host->cancel();
         }
     }
 }
@@ -176,7 +181,7 @@ using Words = std::map<std::string, std::string>;
 // The option that stands for a setting.
 CLI::Option* add_setting(CLI::App& app, const std::string& option, Words& set, const std::string& help)
 {
-    auto name = replace(option.substr(2), '-', '_');
+    auto name = option == "--tools" ? "only_tools" : replace(option.substr(2), '-', '_');
     return app.add_option(option, set[name], help);
 }
 
@@ -209,7 +214,7 @@ Settings settings_of(const Words& set, bool trust)
     SettingSources sources{.trust = trust};
     for (auto& [name, text] : set)
         if (!text.empty())
-            sources.options.push_back({name, text, "--" + replace(name, '_', '-')});
+            sources.options.push_back({name, text, name == "only_tools" ? "--tools" : "--" + replace(name, '_', '-')});
     return read_settings(sources);
 }
 
@@ -301,11 +306,11 @@ int program(int argc, char** argv)
 
     std::string tool;
     std::optional<std::string> arguments;
-    double limit = 30;
+    std::optional<double> limit;
     auto* run_command = app.add_subcommand("run", "One tool through the host: checks, limits, envelope");
     run_command->add_option("tool", tool, "Its name")->required();
     run_command->add_option("arguments", arguments, "A JSON object; standard input without it")->type_name("JSON");
-    run_command->add_option("--timeout", limit, "Time limit of the call, in seconds")->check(CLI::PositiveNumber)->capture_default_str();
+    run_command->add_option("--timeout", limit, "Time limit of the call, in seconds")->check(CLI::PositiveNumber);
     run_command->add_flag("--trust", trust, "Also tools in ./.ikigai/tools");
 
     Words set;
@@ -353,8 +358,10 @@ int program(int argc, char** argv)
 
     if (!*run_command)
         return run_chat(words, self);
+    auto settings = settings_of({}, trust);
+    for (auto& warning : settings.warnings) fail(harmless(warning), 0);
     supervise();
-    return run_tool(tool, arguments, trust, limit, self);
+    return run_tool(tool, arguments, settings, trust, limit, self);
 }
 
 }

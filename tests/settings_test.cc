@@ -47,14 +47,14 @@ TEST_CASE("settings: config shows every one, its value and where it came from")
 {
     Home home;
     home.write(user_file, "{\n  // mine\n  \"model\": \"from-file\",\n  \"max_turns\": 7,\n  \"thinking\": \"low\"\n}\n");
-    auto ran = config(home, {}, {"IKIGAI_THINKING=high", "IKIGAI_TOOLS=bash, grep"});
+    auto ran = config(home, {}, {"IKIGAI_THINKING=high", "IKIGAI_ONLY_TOOLS=bash, grep"});
     CHECK(ran.status == 0);
     CHECK(ran.err == "");
     auto file = home / user_file;
     CHECK(line(ran.out, "model") == "\"from-file\"  (" + file + ":3)");
     CHECK(line(ran.out, "max_turns") == "7  (" + file + ":4)");
     CHECK(line(ran.out, "thinking") == "\"high\"  (IKIGAI_THINKING)");
-    CHECK(line(ran.out, "tools") == "[\"bash\",\"grep\"]  (IKIGAI_TOOLS)");
+    CHECK(line(ran.out, "only_tools") == "[\"bash\",\"grep\"]  (IKIGAI_ONLY_TOOLS)");
     CHECK(line(ran.out, "tool_timeout") == "30  (default)");
     for (auto& row : setting_rows()) CHECK(!line(ran.out, std::string(row.key.name)).empty());
 
@@ -148,7 +148,7 @@ TEST_CASE("settings: what an answer costs, where the price is known")
 TEST_CASE("settings: a project's file counts only when it is trusted, and may only make things less")
 {
     Home home;
-    home.write(user_file, R"({"max_turns":20,"tools":["bash","grep"]})");
+    home.write(user_file, R"({"max_turns":20,"only_tools":["bash","grep"]})");
     home.write(project_file, "{\n\"max_turns\": 5,\n\"timeout\": 60,\n\"tools\": [\"grep\"],\n\"model\": \"theirs\"\n}");
     auto untrusted = config(home);
     CHECK(line(untrusted.out, "max_turns").starts_with("20 "));
@@ -156,7 +156,7 @@ TEST_CASE("settings: a project's file counts only when it is trusted, and may on
     auto trusted = config(home, {"--trust"});
     CHECK(line(trusted.out, "max_turns") == "5  (.ikigai/config.json:2)");
     CHECK(line(trusted.out, "timeout") == "60  (.ikigai/config.json:3)");
-    CHECK(line(trusted.out, "tools") == "[\"grep\"]  (.ikigai/config.json:4)");
+    CHECK(line(trusted.out, "only_tools") == "[\"grep\"]  (.ikigai/config.json:4)");
     CHECK(line(trusted.out, "model") == "\"theirs\"  (.ikigai/config.json:5)");
     CHECK(warnings(trusted.out) == Lines{});
 

@@ -43,6 +43,8 @@ inline constexpr std::string_view tool_crashed = "TOOL_CRASHED";
 inline constexpr std::string_view tool_not_found = "TOOL_NOT_FOUND";
 inline constexpr std::string_view tool_cancelled = "TOOL_CANCELLED";
 inline constexpr std::string_view tool_output_limit = "TOOL_OUTPUT_LIMIT";
+inline constexpr std::string_view tool_memory_limit = "TOOL_MEMORY_LIMIT";
+inline constexpr std::string_view tool_process_limit = "TOOL_PROCESS_LIMIT";
 inline constexpr std::string_view invalid_output = "INVALID_OUTPUT";
 inline constexpr std::string_view invalid_params = "INVALID_PARAMS";
 // what the model's side reports
