@@ -106,10 +106,10 @@ Result<Running> Running::start(const Tool& tool, ToolCall call, Plan plan)
     running.leader_ = running.child_.id();
     running.session_ = std::move(plan.session);
     running.output_ = std::move(output_path);
-    running.limits_ = std::move(limits);
+    running.limits_ = limits;
     running.cgroup_ = std::move(group);
     running.least_threads_ = threads;
-    if (we_count)
+    if (limits.processes && !running.cgroup_.tells())
         running.look_at_ = Clock::now() + between_looks;
     return running;
 }
@@ -125,7 +125,8 @@ void Running::add_to(Poll& poll) const
     child_.add_to(poll);
     if (ended() || too_many_)
         return;
-    poll.urgent(cgroup_.events());
+    if (cgroup_.tells())
+        poll.urgent(cgroup_.events());
     if (look_at_)
         poll.until(*look_at_);
 }
@@ -142,8 +143,11 @@ void Running::look_at_processes(const Poll& poll)
     if (too_many_)
         return;
     bool due = look_at_ && Clock::now() >= *look_at_;
-    bool told = cgroup_.events() && (ended() || poll.ready(cgroup_.events()));
-    too_many_ = (told && cgroup_.processes_exceeded()) || (due && !ended() && too_many_processes());
+    bool told = ended() || due || (cgroup_.tells() && poll.ready(cgroup_.events()));
+    if (cgroup_.limits_processes())
+        too_many_ = told && cgroup_.processes_exceeded();
+    else
+        too_many_ = due && !ended() && too_many_processes();
     if (due)
         look_at_ = Clock::now() + between_looks;
     if (too_many_ && !ended()) {

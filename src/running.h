@@ -70,7 +70,7 @@ private:
     ToolLimits limits_;
     Cgroup cgroup_;
     bool cancelled_ = false, background_ = false, too_many_ = false;
-    std::optional<Clock::time_point> look_at_;   // where the kernel does not count processes: when we do
+    std::optional<Clock::time_point> look_at_;   // where the kernel does not tell of too many processes: when we look
     long least_threads_ = 0;
 };
 

@@ -293,6 +293,7 @@ std::optional<Cgroup> Cgroups::make(const std::string& name, const CgroupLimits&
         }
         if (pids && (!limits.processes || put(folder + "/pids.max", std::to_string(limits.processes)))) {
             group.pids_ = folder;
+            group.tells_ = hierarchy.v2;
             group.events_ = Fd(open((folder + "/pids.events").c_str(), O_RDONLY | O_CLOEXEC));
             group.processes_exceeded();   // read once, so that poll tells what comes after
         }

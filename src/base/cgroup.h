@@ -32,7 +32,8 @@ public:
     bool limits_processes() const { return !pids_.empty(); }
     bool memory_exceeded() const;      // the kernel has killed somebody for it
     bool processes_exceeded() const;   // one more was wanted
-    const Fd& events() const { return events_; }   // urgent to poll(2) after processes_exceeded() may have changed
+    bool tells() const { return tells_; }          // events() is urgent to poll(2) when that changes; version 1 does not tell
+    const Fd& events() const { return events_; }
 
     std::vector<pid_t> members() const;
 
@@ -47,6 +48,7 @@ private:
     std::vector<Fd> doors_;
     std::string memory_, pids_;   // the folders with these controllers
     Fd events_;
+    bool tells_ = false;
 };
 
 // The place for them: a folder of the given name in each hierarchy, made when it is first needed. While there are
