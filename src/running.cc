@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t stdout_in_memory = 256 << 10;
 constexpr std::size_t max_so_far = 16 << 10;
-constexpr auto between_looks = 250ms;
+constexpr auto between_looks = 100ms;
 
 bool is_required(const Json& parameters, const std::string& name)
 {
@@ -163,7 +163,7 @@ bool Running::too_many_processes()
     least_threads_ = std::min(least_threads_, now);
     if (now - least_threads_ < static_cast<long>(limits_.processes / 2))
         return false;
-    auto all = descendants();
+    auto all = descendants(getpid(), true);   // the kernel counts the dead as well
     only_own(all);
     return all.size() > limits_.processes;
 }

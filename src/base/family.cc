@@ -103,13 +103,13 @@ void signal_together(const Picked& picked, int number)
 
 }
 
-std::vector<Relative> descendants(pid_t of)
+std::vector<Relative> descendants(pid_t of, bool with_dead)
 {
     std::vector<Relative> all, below;
     DIR* proc = opendir("/proc");
     while (auto* file = proc ? readdir(proc) : nullptr)
         if (file->d_name[0] >= '0' && file->d_name[0] <= '9')
-            if (auto entry = read_entry(file->d_name); entry && is_alive(*entry))
+            if (auto entry = read_entry(file->d_name); entry && (with_dead || is_alive(*entry)))
                 all.push_back(*entry);
     if (proc)
         closedir(proc);

@@ -20,8 +20,8 @@ struct Relative {
     friend bool operator==(const Relative& a, const Relative& b) { return a.id == b.id && a.started == b.started; }
 };
 
-// The living processes below that one, parents before their children.
-std::vector<Relative> descendants(pid_t of = getpid());
+// The processes below that one, parents before their children. The dead, whom nobody has taken leave of, only if asked for.
+std::vector<Relative> descendants(pid_t of = getpid(), bool with_dead = false);
 
 // Whether it still is the same process, and lives.
 bool lives(const Relative&);

@@ -37,7 +37,7 @@ TEST_CASE("cgroup: members, limits, and the end of all")
     if (!group || !group->limits_processes())
         return skip("no control group can be made here");
     CHECK(group->limits_memory());
-    auto child = start_in(*group, "setsid sleep 300 & sleep 300");
+    auto child = start_in(*group, "setsid sleep 300 & sleep 300 & wait; kill -STOP $$");
     REQUIRE(child);
     CHECK(eventually([&] { return group->members().size() == 3; }));
     CHECK_FALSE(group->processes_exceeded());
@@ -66,7 +66,7 @@ TEST_CASE("cgroup: too many processes are noticed")
 
 TEST_CASE("family: descendants, their age and words")
 {
-    auto child = Child::start({.argv = {"/bin/sh", "-c", "sleep 300 & sleep 300"}, .env = {"IKIGAI_TOOL=some tool", "PATH=/bin:/usr/bin"}, .no_stdin = true});
+    auto child = Child::start({.argv = {"/bin/sh", "-c", "sleep 300 & sleep 300 & wait; kill -STOP $$"}, .env = {"IKIGAI_TOOL=some tool", "PATH=/bin:/usr/bin"}, .no_stdin = true});
     REQUIRE(child);
     REQUIRE(eventually([&] { return descendants(child->id()).size() == 2; }));
     auto one = descendants(child->id())[0];
