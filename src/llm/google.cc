@@ -270,7 +270,7 @@ Json::Array contents(const Json& ask, bool signs)
         auto parts = role == "assistant" ? Parts(message).all(signs) : user_parts(message);
         if (parts.empty())
             continue;
-        if (role != "tool" || before != "tool")
+        if (role == "assistant" || role != before)
             out.push_back(object({{"role", role == "assistant" ? "model" : "user"}, {"parts", Json::Array()}}));
         auto& all = *out.back().find("parts")->as<Json::Array>();
         all.insert(all.end(), std::make_move_iterator(parts.begin()), std::make_move_iterator(parts.end()));
