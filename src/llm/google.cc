@@ -260,7 +260,7 @@ Json::Array user_parts(const Json& message)
     return message.text("text").empty() ? Json::Array() : Json::Array{object({{"text", message.text("text")}})};
 }
 
-// The results of a turn are one content and hold nothing else.
+// The results of a turn are one content and hold nothing else; so is what the user's side says after them.
 Json::Array contents(const Json& ask, bool signs)
 {
     Json::Array out;
