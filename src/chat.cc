@@ -35,7 +35,7 @@ Chat::Chat(const ChatOptions& options, const World& world)
     : options_(options), world_(world), id_(new_id()), mouth_(options.format, colour_wanted()),
       session_({.provider = options.provider, .model = options.model, .system = options.system.value_or(system_text(here())),
                 .thinking = options.thinking, .max_tokens = options.max_tokens, .max_turns = options.max_turns}),
-      host_({.session = id_, .outputs = outputs_folder(id_), .limit = options.tool_timeout,
+      host_({.session = id_, .outputs = outputs_folder(id_), .rules = options.rules,
              .objection = [this](const Tool& tool) { return options_.project.objection(tool); }}),
       audit_({.to = options.audit, .session = id_, .path = audit_log(), .secrets = options.secrets})
 {
@@ -108,8 +108,10 @@ int Chat::run()
         hear_model();
         hear_tools();
         hear_registry();
+        obey_at_once();
         obey_user();
         tell_audit_trouble();
+        host_.tidy(others());
         if (deadline_ && Clock::now() >= *deadline_ && !leaving_)
             give_up({"timeout", "the time limit of " + std::to_string(options_.timeout->count() / 1000) + " s is reached", std::string(code::timeout)}, 3);
         if (hint_at_ && Clock::now() >= *hint_at_) {
@@ -302,6 +304,21 @@ void Chat::hear_tools()
             mouth_.notice(notice);
         happen(ToolDone{finished.call.id, std::move(finished.envelope)});
     }
+    for (auto& [number, finished] : host_.take_ended()) {
+        mouth_.notice(object({{"kind", "background_ended"}, {"content", "In the background, " + std::to_string(number) + " (" + finished.call.name + ") has ended"},
+                              {"data", object({{"number", number}, {"id", finished.call.id}, {"result", finished.envelope}})}}));
+        prompted_ = false;
+        happen(Noted{told_of_end(finished.call, number, finished.envelope, finished.duration)});
+    }
+}
+
+std::vector<pid_t> Chat::others() const
+{
+    auto out = registry_.ids();
+    if (refreshing_)
+        for (auto id : refreshing_->ids()) out.push_back(id);
+    if (model_ && !model_->exit) out.push_back(model_->id());
+    return out;
 }
 
 void Chat::tell_audit_trouble()
@@ -338,7 +355,7 @@ void Chat::hear_registry()
     if (registry_.state() == Registry::State::failed && !std::exchange(told_failure_, true))
         mouth_.warn("Some tools could not be looked for: " + registry_.failure());
     if (waiting_message_ && !session_.busy()) {
-        session_.offer(offered_tools(registry_.tools(), options_.tools));
+        session_.offer(offered_tools(registry_.tools(), options_.only_tools));
         auto text = std::move(*waiting_message_);
         waiting_message_.reset();
         guard_.begin_turn();
@@ -353,6 +370,28 @@ void Chat::say_message(std::string text)
     if (!registry_.settled() && options_.format == Format::person && isatty(1))
         mouth_.say("Loading tools…\n");
     waiting_message_ = std::move(text);
+}
+
+// Commands that are for the time while something runs. At a terminal they overtake what was typed before.
+void Chat::obey_at_once()
+{
+    if (options_.print || leaving_ || idle())
+        return;
+    std::string kept;
+    auto later = std::exchange(typed_, {});
+    while (auto line = take_line(later)) {
+        if (!kept.empty() && !isatty(0)) {
+            kept += *line + "\n";
+            break;
+        }
+        auto text = trim(*line);
+        if (is_for_any_time(text)) {
+            mouth_.begin_block();
+            run_command(*this, text);
+        } else
+            kept += *line + "\n";
+    }
+    typed_ = kept + later + typed_;
 }
 
 // Takes the next line that was typed, once nothing else goes on.

@@ -25,11 +25,11 @@ struct ChatOptions {
     std::int64_t max_turns = 50;
     std::int64_t max_tokens = 0;           // 0: the provider's own limit
     std::optional<providers::Price> price; // of the model, where it is known
-    milliseconds tool_timeout = std::chrono::seconds(30);
+    ToolRules rules;                       // limits and grants of the tools
     milliseconds silence = std::chrono::seconds(300);   // `ikigai llm` speaks at least this often while it is asked
     bool trust = false;                    // --trust: the project is trusted for this run
     ProjectTrust project;                  // of the current folder
-    std::vector<std::string> tools;        // only these
+    std::vector<std::string> only_tools;   // only these are offered
     std::optional<milliseconds> timeout;   // of the whole
     Audit::To audit = Audit::To::nowhere;
     std::vector<std::string> secrets;      // that no log may hold
@@ -48,6 +48,8 @@ public:
     Mouth& mouth() { return mouth_; }
     void refresh();
     void quit() { leaving_ = true; }
+    Host& host() { return host_; }
+    std::vector<pid_t> others() const;   // the processes that run for us and are no tool calls
 
 private:
     void happen(const Event&);
@@ -67,6 +69,7 @@ private:
     void hear_registry();
     void obey_user();
     void tell_audit_trouble();
+    void obey_at_once();
     void say_message(std::string text);
     void give_up(End end, int status);
     bool idle() const;

@@ -4,6 +4,7 @@
 #include "chat.h"
 
 #include <algorithm>
+#include <charconv>
 
 namespace ik {
 namespace {
@@ -80,6 +81,77 @@ Status quit(Chat& chat, std::string_view)
     return Done{};
 }
 
+std::string time_text(milliseconds time)
+{
+    auto seconds = time.count() / 1000;
+    if (seconds < 60) return std::to_string(seconds) + " s";
+    if (seconds < 3600) return std::to_string(seconds / 60) + " min " + std::to_string(seconds % 60) + " s";
+    return std::to_string(seconds / 3600) + " h " + std::to_string(seconds / 60 % 60) + " min";
+}
+
+std::string time_of(const Job& job)
+{
+    if (job.state == Job::State::left) return time_text(job.age) + ", left running";
+    if (job.state == Job::State::background) return time_text(job.age) + ", in the background";
+    return time_text(job.age) + (job.limit ? " of " + time_text(*job.limit) : "");
+}
+
+// A command on one line, cut where it is long.
+std::string one_line(std::string_view text)
+{
+    std::string out(utf8_prefix(text, 200));
+    std::ranges::replace(out, '\n', ' ');
+    return out + (out.size() < text.size() ? " …" : "");
+}
+
+Result<int> number_in(std::string_view text)
+{
+    int number = 0;
+    auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc() || end != text.data() + text.size())
+        return Error{code::usage, "'" + std::string(text) + "' is not a number. /ps shows the numbers."};
+    return number;
+}
+
+Status ps(Chat& chat, std::string_view arguments)
+{
+    auto jobs = chat.host().jobs(chat.others());
+    if (arguments.starts_with("stop")) {
+        auto number = number_in(trim(arguments.substr(4)));
+        if (!number)
+            return number.error();
+        if (!chat.host().stop(*number))
+            return Error{code::usage, "There is no " + std::to_string(*number) + ". /ps shows the numbers."};
+        chat.mouth().say("Stopping " + std::to_string(*number) + "\n");
+        return Done{};
+    }
+    if (!arguments.empty())
+        return Error{code::usage, "/ps " + std::string(arguments) + ": it is /ps or /ps stop N."};
+    std::string out = jobs.empty() ? "Nothing runs\n" : "";
+    for (auto& job : jobs)
+        out += padded(std::to_string(job.number), 4) + padded(std::to_string(job.id), 8) + padded(job.tool.empty() ? "?" : job.tool, 12) + " "
+             + padded(time_of(job), 24) + " " + one_line(job.command) + "\n";
+    chat.mouth().say(harmless(out));
+    return Done{};
+}
+
+Status background(Chat& chat, std::string_view arguments)
+{
+    Job* one = nullptr;
+    auto calls = chat.host().calls();
+    auto number = arguments.empty() ? Result<int>(0) : number_in(arguments);
+    if (!number)
+        return number.error();
+    for (auto& job : calls)   // without a number it is the last one
+        if (job.state == Job::State::running && (job.number == *number || !*number)) one = &job;
+    if (!one)
+        return Error{code::usage, *number ? "No tool runs as " + std::to_string(*number) + ". /ps shows the numbers." : "No tool runs that could go into the background."};
+    if (auto put = chat.host().put_in_background(one->number); !put)
+        return put.error();
+    chat.mouth().say(harmless(one->tool + " goes on in the background as " + std::to_string(one->number) + "\n"));
+    return Done{};
+}
+
 Status help(Chat& chat, std::string_view);
 
 struct Command {
@@ -87,10 +159,13 @@ struct Command {
     const char* arguments;
     const char* help;
     Status (*run)(Chat&, std::string_view arguments);
+    bool any_time = false;   // also while the model or a tool is at work
 };
 
 constexpr Command commands[] = {
+    {"bg", "[N]", "Let a running tool go on in the background", background, true},
     {"help", "", "List the commands", help},
+    {"ps", "[stop N]", "What runs, and what tools left running; stop one", ps, true},
     {"quit", "", "End the conversation", quit},
     {"refresh", "", "Look for tools again", refresh},
     {"tool", "[NAME]", "List the tools, or show one", tool},
@@ -105,10 +180,16 @@ Status help(Chat& chat, std::string_view)
     return Done{};
 }
 
+std::string_view name_in(std::string_view line)
+{
+    auto end = line.find_first_of(" \t");
+    return line.substr(1, end == line.npos ? line.npos : end - 1);
+}
+
 Status dispatch(Chat& chat, std::string_view line)
 {
     auto end = line.find_first_of(" \t");
-    auto name = line.substr(1, end == line.npos ? line.npos : end - 1);
+    auto name = name_in(line);
     auto arguments = end == line.npos ? "" : trim(line.substr(end));
     auto command = std::ranges::find(commands, name, &Command::name);
     if (command != std::end(commands))
@@ -119,6 +200,12 @@ Status dispatch(Chat& chat, std::string_view line)
     return Error{code::usage, "Unknown command: /" + std::string(name) + "." + did_you_mean("/" + std::string(name), names) + " /help lists them."};
 }
 
+}
+
+bool is_for_any_time(std::string_view line)
+{
+    auto command = line.starts_with('/') ? std::ranges::find(commands, name_in(line), &Command::name) : std::end(commands);
+    return command != std::end(commands) && command->any_time;
 }
 
 void run_command(Chat& chat, std::string_view line)

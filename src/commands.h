@@ -10,4 +10,7 @@ class Chat;
 // Runs "/name arguments". An error is said once, here.
 void run_command(Chat&, std::string_view line);
 
+// Whether the line is a command that is obeyed while the model or a tool is at work.
+bool is_for_any_time(std::string_view line);
+
 }

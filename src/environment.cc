@@ -97,19 +97,20 @@ void set_variable(std::vector<std::string>& env, std::string_view name, std::str
     env.push_back(start + std::string(value));
 }
 
-std::vector<std::string> tool_environment(std::string_view tool, std::string_view session, const std::string& output)
+std::vector<std::string> tool_environment(const ToolPlace& place, const std::vector<std::string>& given)
 {
-    std::vector<std::string_view> granted;
+    std::vector<std::string_view> granted(given.begin(), given.end());
     for (auto& grant : grants)
-        if (grant.tool == tool)
+        if (grant.tool == place.tool)
             granted.push_back(grant.variable);
     auto env = without_secrets(environment(), granted);
     for (auto& [name, value] : quiet)
         set_variable(env, name, value);
-    set_variable(env, "IKIGAI_TOOL", tool);
-    set_variable(env, "IKIGAI_SESSION", session);
-    if (!output.empty())
-        set_variable(env, "IKIGAI_OUTPUT", output);
+    set_variable(env, "IKIGAI_TOOL", place.tool);
+    set_variable(env, "IKIGAI_SESSION", place.session);
+    set_variable(env, "IKIGAI_CALL", std::to_string(place.call));
+    if (!place.output.empty())
+        set_variable(env, "IKIGAI_OUTPUT", place.output);
     return env;
 }
 

@@ -1,36 +1,17 @@
 #include "host.h"
 
-#include "base/text.h"
-#include "environment.h"
-
 #include <algorithm>
-#include <cstring>
 #include <unistd.h>
 
 namespace ik {
 namespace {
 
-constexpr std::size_t max_stdout = 256 << 20;
-constexpr std::size_t stdout_in_memory = 256 << 10;
-
-bool is_required(const Json& parameters, const std::string& name)
+std::string words_of(const ToolCall& call)
 {
-    auto* required = parameters.find("required");
-    auto* names = required ? required->as<Json::Array>() : nullptr;
-    return names && std::ranges::find(*names, Json(name)) != names->end();
+    auto command = call.arguments.text("command");
+    return command.empty() ? call.arguments.dump() : std::string(command);
 }
 
-}
-
-Result<Json> fitting_arguments(const Tool& tool, const Json& arguments)
-{
-    auto& parameters = *tool.schema.find("parameters");
-    Json fitting = arguments.null() ? Json(Json::Object{}) : arguments;
-    if (auto* members = fitting.as<Json::Object>())
-        std::erase_if(*members, [&](auto& m) { return m.second.null() && !is_required(parameters, m.first); });
-    if (auto ok = validate(parameters, fitting); !ok)
-        return Error{code::invalid_params, "Tool '" + tool.name + "': " + ok.error().message};
-    return fitting;
 }
 
 void Host::refuse(ToolCall call, Json envelope) { finished_.push_back({std::move(call), std::move(envelope), {}, {}, {}}); }
@@ -39,62 +20,120 @@ void Host::run(const Tool* tool, ToolCall call)
 {
     if (!tool)
         return refuse(call, not_found(call));
-    auto arguments = fitting_arguments(*tool, call.arguments);
-    if (!arguments)
-        return refuse(call, failure(arguments.error().code, arguments.error().message));
-
     if (auto why = options_.objection ? options_.objection(*tool) : std::nullopt)
         return refuse(call, failure(code::tool_denied, "Tool '" + tool->name + "': " + *why));
+    auto running = Running::start(*tool, call, {.number = ++numbers_, .session = options_.session, .outputs = options_.outputs,
+                                                .limits = options_.rules.limits(*tool), .grants = options_.rules.grants(*tool), .cgroups = &cgroups_});
+    if (!running)
+        return refuse(call, failure(running.error().code, running.error().message));
+    running_.push_back(std::move(*running));
+}
 
-    Outbox outbox(options_.outputs, call.id);
-    auto output = outbox.file("running");
-    auto output_path = output ? output->second : "";
-    auto child = Child::start({.argv = tool->argv, .env = tool_environment(tool->name, options_.session, output_path),
-                               .input = arguments->dump(), .limit = options_.limit,
-                               .max_out = max_stdout, .out_in_memory = stdout_in_memory});
-    if (!child)
-        return refuse(call, failure(code::tool_crashed, "Tool '" + tool->name + "' cannot be started: " + child.error().message));
-    running_.push_back({std::move(call), std::move(*child), std::move(outbox), std::move(output_path)});
+std::size_t Host::running() const
+{
+    return static_cast<std::size_t>(std::ranges::count(running_, false, &Running::background));
 }
 
 void Host::cancel()
 {
-    for (auto& running : running_) {
-        running.cancelled = true;
-        running.child.stop();
-    }
+    for (auto& running : running_)
+        if (!running.background()) running.cancel();
 }
 
 void Host::add_to(Poll& poll) const
 {
     for (auto& running : running_)
-        running.child.add_to(poll);
+        running.add_to(poll);
+    left_.add_to(poll);
 }
 
 void Host::advance(const Poll& poll)
 {
     for (auto& running : running_) {
-        running.child.advance(poll);
-        if (running.child.exit)
+        running.advance(poll);
+        if (running.ended())
             finish(running);
     }
-    std::erase_if(running_, [](auto& running) { return running.child.exit.has_value(); });
+    std::erase_if(running_, [](auto& running) { return running.ended(); });
+    left_.advance();
 }
 
 void Host::finish(Running& running)
 {
-    auto& child = running.child;
-    if (!running.output.empty()) {
-        unlink(running.output.c_str());
-        rmdir(options_.outputs.c_str());   // stays where something is kept in it
+    auto finished = running.finish();
+    left_.keep(running.take_cgroup());
+    rmdir(options_.outputs.c_str());   // stays where something is kept in it
+    if (running.background())
+        ended_.push_back({running.number(), std::move(finished)});
+    else
+        finished_.push_back(std::move(finished));
+}
+
+int Host::put_in_background(Running& one)
+{
+    one.put_in_background();
+    finished_.push_back({one.call(), in_background(one.call(), one.number(), one.output_so_far(), one.output_file()), {}, {}, one.age()});
+    return one.number();
+}
+
+Result<int> Host::put_in_background(std::string_view call_id)
+{
+    auto one = std::ranges::find_if(running_, [&](auto& running) { return !running.background() && running.call().id == call_id; });
+    if (one == running_.end())
+        return Error{code::tool_not_found, "No call '" + std::string(call_id) + "' runs"};
+    return put_in_background(*one);
+}
+
+Result<int> Host::put_in_background(int number)
+{
+    auto one = std::ranges::find_if(running_, [&](auto& running) { return !running.background() && running.number() == number; });
+    if (one == running_.end())
+        return Error{code::tool_not_found, "No call runs as " + std::to_string(number)};
+    return put_in_background(*one);
+}
+
+std::vector<pid_t> Host::own(std::vector<pid_t> others) const
+{
+    for (auto& running : running_) others.push_back(running.id());
+    if (cgroups_.guard()) others.push_back(cgroups_.guard());
+    return others;
+}
+
+std::vector<Job> Host::calls() const
+{
+    std::vector<Job> out;
+    for (auto& running : running_) {
+        Job job{running.number(), running.id(), running.call().name, words_of(running.call()), running.age()};
+        if (running.background()) job.state = Job::State::background;
+        else job.limit = running.limit();
+        out.push_back(std::move(job));
     }
-    Ending ending{.exit = *child.exit, .timed_out = child.timed_out(), .cancelled = running.cancelled, .too_much = child.too_much(),
-                  .broken = child.out.failure ? std::strerror(child.out.failure) : "", .limit = options_.limit};
-    auto told = report(running.call, ending, read_output(child.out, running.outbox), std::move(child.err));
-    Finished finished{std::move(running.call), {}, std::move(told.notices), std::move(told.words),
-                      std::chrono::duration_cast<milliseconds>(child.age())};
-    finished.envelope = capped(std::move(told), child.out, running.outbox);
-    finished_.push_back(std::move(finished));
+    return out;
+}
+
+std::vector<LeftProcess> Host::left(const std::vector<pid_t>& others) { return left_.look(own(others), numbers_); }
+
+std::vector<Job> Host::jobs(const std::vector<pid_t>& others)
+{
+    auto out = calls();
+    for (auto& each : left(others))
+        out.push_back({each.number, each.process.id, each.tool, each.command, age(each.process), {}, Job::State::left});
+    return out;
+}
+
+bool Host::stop(int number)
+{
+    auto one = std::ranges::find(running_, number, &Running::number);
+    if (one == running_.end())
+        return left_.stop(number);
+    one->cancel();
+    return true;
+}
+
+void Host::tidy(const std::vector<pid_t>& others)
+{
+    reap_strangers(own(others));
+    left_.tidy();
 }
 
 }

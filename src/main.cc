@@ -115,7 +115,7 @@ using Words = std::map<std::string, std::string>;
 // The option that stands for a setting.
 CLI::Option* add_setting(CLI::App& app, const std::string& option, Words& set, const std::string& help)
 {
-    auto name = replace(option.substr(2), '-', '_');
+    auto name = option == "--tools" ? "only_tools" : replace(option.substr(2), '-', '_');
     return app.add_option(option, set[name], help);
 }
 
@@ -149,7 +149,7 @@ Settings settings_of(const Words& set, ProjectTrust& project)
     SettingSources sources;
     for (auto& [name, text] : set)
         if (!text.empty())
-            sources.options.push_back({name, text, "--" + replace(name, '_', '-')});
+            sources.options.push_back({name, text, name == "only_tools" ? "--tools" : "--" + replace(name, '_', '-')});
     Settings settings;
     do {
         sources.trust = project.trusted();
@@ -250,11 +250,11 @@ int program(int argc, char** argv)
     discover_command->add_flag("--trust", trust, "Also those in ./.ikigai/tools");
 
     RunOptions run;
-    double limit = 30;
+    std::optional<double> limit;
     auto* run_command = app.add_subcommand("run", "One tool through the host: checks, limits, envelope");
     run_command->add_option("tool", run.tool, "Its name")->required();
     run_command->add_option("arguments", run.arguments, "A JSON object; standard input without it")->type_name("JSON");
-    run_command->add_option("--timeout", limit, "Time limit of the call, in seconds")->check(CLI::PositiveNumber)->capture_default_str();
+    run_command->add_option("--timeout", limit, "Time limit of the call, in seconds")->check(CLI::PositiveNumber);
     run_command->add_flag("--trust", trust, "Also tools in ./.ikigai/tools");
 
     Words set;
@@ -329,7 +329,8 @@ int program(int argc, char** argv)
     auto settings = settings_of({}, run.project);
     for (auto& warning : settings.warnings) warn(warning);
     run.audit = audit_to(settings.text("audit"));
-    run.limit = milliseconds(static_cast<long long>(limit * 1000));
+    run.rules = ToolRules(settings);
+    if (limit) run.rules.set_time(milliseconds(static_cast<long long>(*limit * 1000)));
     supervise();
     return run_tool(std::move(run), self);
 }

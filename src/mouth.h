@@ -23,6 +23,7 @@ public:
     void say(std::string_view text);           // to the person: the answer of a command
     void warn(std::string_view sentence);      // to the person; on stderr where the answer is on stdout
     void prompt();
+    void begin_block();                        // what comes next begins a line
 
     bool spoke() const { return spoke_; }      // text of the reply that runs was shown
     bool lost() const { return lost_; }        // nobody hears us any more
@@ -32,7 +33,6 @@ private:
     void line(const Json& object);
     void out(std::string_view bytes);
     std::string tinted(int colour, std::string_view text) const;
-    void begin_block();
 
     Format format_;
     bool colour_;

@@ -73,17 +73,6 @@ Status bind(Rules& rules, const RuleSources& sources)
     return broken.empty() ? Status(Done{}) : refuse(broken.front());
 }
 
-Status make_folders(const std::string& path)
-{
-    for (auto slash = path.find('/', 1);; slash = path.find('/', slash + 1)) {
-        auto folder = path.substr(0, slash);
-        if (mkdir(folder.c_str(), 0700) < 0 && errno != EEXIST && slash == path.npos)
-            return file_error(Doing::creating, folder);
-        if (slash == path.npos)
-            return Done{};
-    }
-}
-
 // With a mode that a replacement keeps.
 Status make_file(const std::string& path)
 {

@@ -45,10 +45,11 @@ int run_tool(RunOptions options, const World& world)
         warn(line);
     auto registry = tools_found(world, options.project.trusted());
     Signals signals;
-    int told = 0;   // the signal that ends us
+    int told_to_end = 0;   // the signal that ends us
     auto id = new_id();
-    Host host({.session = id, .outputs = outputs_folder(id),
-               .limit = options.limit,
+    std::optional<Host> host;
+    host.emplace(Host::Options{.session = id, .outputs = outputs_folder(id),
+               .rules = options.rules,
                .objection = [&](const Tool& each) { return options.project.objection(each); }});
     Audit audit({.to = options.audit, .session = id, .path = audit_log(), .secrets = own_secrets()});
     auto* tool = registry.find(options.tool);
@@ -56,9 +57,9 @@ int run_tool(RunOptions options, const World& world)
         tool = registry.find(replace(options.tool, '-', '_'));
     ToolCall call{"call", tool ? tool->name : options.tool, *arguments};
     audit.call(call);
-    host.run(tool, call);
+    host->run(tool, call);
     for (;;) {
-        for (auto& finished : host.take_finished()) {
+        for (auto& finished : host->take_finished()) {
             audit.result(finished.call, finished.envelope, finished.duration);
             if (auto why = audit.take_trouble())
                 warn(*why);
@@ -67,19 +68,22 @@ int run_tool(RunOptions options, const World& world)
             for (auto& notice : finished.notices)
                 write_all(2, harmless(notice.text("content")) + "\n");
             int status = print(finished.envelope.dump() + "\n");
+            write_all(2, harmless(told(host->left())));
+            host.reset();
             end_what_is_left();
-            if (told)
-                die_of(told);
+            if (told_to_end)
+                die_of(told_to_end);
             return status ? status : *finished.envelope.find("tool_success") == Json(true) ? 0 : 1;
         }
         Poll poll;
-        host.add_to(poll);
+        host->add_to(poll);
         poll.read(signals.fd());
         poll.wait();
-        host.advance(poll);
+        host->advance(poll);
+        host->tidy();
         if (auto number = signals.take()) {
-            told = *number;
-            host.cancel();
+            told_to_end = *number;
+            host->cancel();
         }
     }
 }

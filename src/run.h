@@ -2,7 +2,7 @@
 #pragma once
 
 #include "audit.h"
-#include "base/poll.h"
+#include "tool_rules.h"
 #include "trust.h"
 #include "world.h"
 
@@ -14,7 +14,7 @@ namespace ik {
 struct RunOptions {
     std::string tool;                          // its name, with _ or -
     std::optional<std::string> arguments;      // a JSON object; none: from standard input
-    milliseconds limit = std::chrono::seconds(30);
+    ToolRules rules;                           // limits and grants
     ProjectTrust project;
     Audit::To audit{};
 };

@@ -17,8 +17,9 @@ constexpr SettingRow table[] = {
     {{"system", Kind::text}, "\"\"", Project::free, "System text, instead of ikigai's own"},
     {{"max_turns", Kind::integer, "", 1}, "50", Project::less, "Model requests a message"},
     {{"timeout", Kind::number}, "0", Project::less, "Time limit of the whole, in seconds; 0: none"},
-    {{"tools", Kind::texts}, "[]", Project::less, "The only tools that are offered; all where empty"},
+    {{"only_tools", Kind::texts}, "[]", Project::less, "The only tools that are offered; all where empty"},
     {{"tool_timeout", Kind::number, "", 0.001}, "30", Project::less, "Time limit of a tool call, in seconds"},
+    {{"tools", Kind::object}, "{}", Project::never, "Limits and grants of tools, by name"},
     {{"max_tokens", Kind::integer}, "0", Project::less, "The longest answer, in tokens; 0: the provider's own limit"},
     {{"stream_idle_timeout", Kind::number, "", 0.001}, "120", Project::never, "How long a stream may be silent, in seconds"},
     {{"audit", Kind::text, "|false|true|file|syslog"}, "\"\"", Project::never, "A log of every tool call: true, or syslog too; off where empty"},
@@ -33,6 +34,10 @@ constexpr SettingRow table[] = {
 constexpr ConfigKey of_provider[] = {
     {"dialect", Kind::text, "openai|openai-chat|openai-responses|anthropic|google|offline"},
     {"base_url", Kind::text}, {"model", Kind::text}, {"key_variable", Kind::text}, {"key_command", Kind::text}, {"headers", Kind::object}, {"strict", Kind::boolean},
+};
+constexpr ConfigKey of_tool[] = {
+    {"timeout", Kind::number, "", 0.001}, {"memory", Kind::size}, {"output", Kind::size, "", 1}, {"files", Kind::integer, "", 16},
+    {"processes", Kind::integer}, {"disk", Kind::size}, {"env", Kind::texts}, {"read", Kind::texts},
 };
 constexpr ConfigKey of_price[] = {{"input", Kind::number}, {"output", Kind::number}, {"cached", Kind::number}};
 
@@ -131,6 +136,7 @@ void take_file(Settings& settings, const std::string& path, Layer layer)
         }
         if (name == "providers") keep_fitting(value, file, name, of_provider, file.warnings);
         if (name == "prices") keep_fitting(value, file, name, of_price, file.warnings);
+        if (name == "tools") keep_fitting(value, file, name, of_tool, file.warnings);
         settings.set(name, value, layer, origin);
         if (auto* members = value.as<Json::Object>())
             for (auto& [member, of] : *members)
@@ -162,6 +168,7 @@ std::string SettingRow::variable() const
 std::span<const SettingRow> setting_rows() { return table; }
 std::span<const ConfigKey> provider_keys() { return of_provider; }
 std::span<const ConfigKey> price_keys() { return of_price; }
+std::span<const ConfigKey> tool_keys() { return of_tool; }
 
 const Setting& Settings::operator[](std::string_view name) const
 {

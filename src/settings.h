@@ -58,8 +58,9 @@ struct SettingSources {
 };
 Settings read_settings(const SettingSources&);
 
-// The members of a declared provider, and of a price.
+// The members of a declared provider, of a price and of a tool.
 std::span<const ConfigKey> provider_keys();
 std::span<const ConfigKey> price_keys();
+std::span<const ConfigKey> tool_keys();
 
 }

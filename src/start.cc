@@ -41,9 +41,9 @@ void apply(const Settings& settings, ChatOptions& options)
     options.thinking = settings.text("thinking");
     options.max_turns = static_cast<std::int64_t>(settings.number("max_turns"));
     options.max_tokens = static_cast<std::int64_t>(settings.number("max_tokens"));
-    for (auto& name : settings.texts("tools"))
-        options.tools.push_back(replace(name, '-', '_'));
-    options.tool_timeout = time_of(settings, "tool_timeout");
+    for (auto& name : settings.texts("only_tools"))
+        options.only_tools.push_back(replace(name, '-', '_'));
+    options.rules = ToolRules(settings);
     options.silence = std::max(options.silence, time_of(settings, "stream_idle_timeout") + std::chrono::seconds(60));
     options.audit = audit_to(settings.text("audit"));
     if (auto timeout = time_of(settings, "timeout"); timeout.count() > 0)

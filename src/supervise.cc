@@ -1,15 +1,11 @@
 #include "supervise.h"
 
+#include "base/family.h"
 #include "base/signals.h"
 
-#include <algorithm>
-#include <cerrno>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <dirent.h>
-#include <fcntl.h>
-#include <optional>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -22,48 +18,6 @@ extern "C" char __executable_start, etext;   // of the linker: where our code be
 
 namespace ik {
 namespace {
-
-struct Entry { pid_t id, parent; char state; };
-
-// One line of /proc/ID/stat: "ID (name) STATE PARENT …"; the name may hold anything.
-std::optional<Entry> read_entry(const char* id)
-{
-    char path[64], text[512];
-    std::snprintf(path, sizeof path, "/proc/%s/stat", id);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return {};
-    auto size = read(fd, text, sizeof text - 1);
-    close(fd);
-    text[size > 0 ? size : 0] = 0;
-    char* after = nullptr;
-    for (char* c = text; *c; ++c)
-        if (*c == ')') after = c;
-    Entry entry{static_cast<pid_t>(std::atoi(id)), 0, 0};
-    if (!after || std::sscanf(after, ") %c %d", &entry.state, &entry.parent) != 2)
-        return {};
-    return entry;
-}
-
-// The living processes below this one.
-std::vector<pid_t> descendants()
-{
-    std::vector<Entry> all;
-    DIR* proc = opendir("/proc");
-    while (auto* file = proc ? readdir(proc) : nullptr)
-        if (file->d_name[0] >= '0' && file->d_name[0] <= '9')
-            if (auto entry = read_entry(file->d_name); entry && entry->state != 'Z' && entry->state != 'X')
-                all.push_back(*entry);
-    if (proc)
-        closedir(proc);
-    std::vector<pid_t> below{getpid()};
-    for (std::size_t i = 0; i < below.size(); ++i)
-        for (auto& entry : all)
-            if (entry.parent == below[i])
-                below.push_back(entry.id);
-    below.erase(below.begin());
-    return below;
-}
 
 void reap_all()
 {
@@ -84,10 +38,10 @@ long long now_ms()
     return time.tv_sec * 1000LL + time.tv_nsec / 1'000'000;
 }
 
-void signal_all(const std::vector<pid_t>& ids, int number)
+void signal_all(const std::vector<Relative>& all, int number)
 {
-    for (auto id : ids)
-        kill(id, number);
+    for (auto& each : all)
+        kill(each.id, number);
 }
 
 pid_t outer_id = 0;   // set once, before the split
@@ -175,10 +129,12 @@ void end_descendants()
             kill_at = now_ms() + 2000;
             signal_all(left, SIGTERM);
             signal_all(left, SIGCONT);
-        } else if (now_ms() >= kill_at + 8000)
-            return;   // what cannot be killed is not ours to kill: another user's, or stuck in the kernel
-        else if (now_ms() >= kill_at)
-            signal_all(left, SIGKILL);
+        } else if (now_ms() >= kill_at) {
+            // What cannot be killed is not ours to kill: another user's, or stuck in the kernel.
+            kill_in_rounds([](auto&) {}, std::chrono::seconds(8));
+            reap_all();
+            return;
+        }
         nap();
     }
 }

@@ -8,8 +8,8 @@ namespace ik {
 // ends with the inner one's status, or of the same signal.
 void supervise();
 
-// Ends every descendant of this process: SIGTERM, 2 s, SIGKILL, until none is left that can be
-// killed; 10 s at most. Needs /proc.
+// Ends every descendant of this process: SIGTERM, 2 s, then stops and kills them in rounds, until none is left
+// that can be killed; 10 s at most. Needs /proc.
 void end_descendants();
 
 // For the inner process, before it ends: does the outer one's work where that was killed.

@@ -256,6 +256,46 @@ TEST_CASE("chat: a tool that fails, is missing or is called wrongly is the model
     CHECK(message(server, 1, 5).text("content").find("INVALID_PARAMS") != std::string_view::npos);
 }
 
+TEST_CASE("chat: a tool goes into the background while it runs, and the model is told when it has ended")
+{
+    Home home;
+    ModelServer server({stream_of({call("c1", "bash", R"({"command":"echo early; touch up; while ! [ -e go ]; do sleep 0.01; done; echo late"})")}),
+                        stream_of({text("It goes on.")}), stream_of({text("I see.")})});
+    auto env = environment();
+    for (auto& each : home.env(at(server))) env.push_back(each);
+    auto started = Child::start({.argv = {ikigai(), "chat"}, .env = env, .keep_stdin = true, .limit = std::chrono::seconds(30)});
+    REQUIRE(started);
+    auto& child = *started;
+    auto turn = [&] {
+        Poll poll;
+        child.add_to(poll);
+        poll.until(Clock::now() + std::chrono::milliseconds(20));
+        poll.wait();
+        child.advance(poll);
+    };
+    auto shows = [&](const char* words) { return eventually([&] { turn(); return child.out.memory.find(words) != std::string::npos; }); };
+    child.say("start it\n");
+    REQUIRE(eventually([&] { turn(); return home.exists("up"); }));
+    child.say("/ps\n");
+    CHECK(shows("s of 30 s"));
+    child.say("/bg\n");
+    CHECK(shows("bash goes on in the background as 1"));
+    CHECK(shows("It goes on."));
+    child.say("/ps\n");
+    CHECK(shows(", in the background"));
+    home.write("go", "");
+    CHECK(shows("In the background, 1 (bash) has ended"));
+    child.say("and now?\n");
+    child.hang_up();
+    CHECK(shows("I see."));
+    while (!child.exit) turn();
+    INFO(child.out.memory);
+    CHECK(message(server, 1, 3).text("content").find("\"background\":1,\"output_so_far\":\"early\\n\"") != std::string_view::npos);
+    CHECK(message(server, 2, 5).text("content").find("in the background as number 1, has ended") != std::string_view::npos);
+    CHECK(message(server, 2, 5).text("content").find("early\\nlate") != std::string_view::npos);
+    CHECK(message(server, 2, 6).text("content") == "and now?");
+}
+
 TEST_CASE("chat: a connection that is lost in the middle of an answer")
 {
     Home home;

@@ -468,11 +468,11 @@ TEST_CASE("documents: the pages name the variables that are read")
     }
 }
 
-TEST_CASE("documents: ikigai.1 describes every setting, and what a provider and a price are made of")
+TEST_CASE("documents: ikigai.1 describes every setting, and what a provider, a price and a tool's limits are made of")
 {
     Names settings, members;
     for (auto& row : setting_rows()) settings.insert(std::string(row.key.name));
-    for (auto keys : {provider_keys(), price_keys()})
+    for (auto keys : {provider_keys(), price_keys(), tool_keys()})
         for (auto& key : keys) members.insert(std::string(key.name));
     CHECK(all(joined(between(page(), ".Ss Settings", ".Ss Providers")), "\\.It Va ([a-z_]+)") == settings);
     CHECK(all(joined(between(page(), ".Ss Providers", ".Ss Keys")), "\\.It Va ([a-z_]+)") == members);
@@ -499,7 +499,7 @@ TEST_CASE("documents: a tool gets the variables that ikigai-tools names, and no 
     User user;
     auto section = joined(between(lines_of(document("man/ikigai-tools.7")), ".Ss Environment", ".Sh ENVELOPES"));
     auto given = all(section.substr(section.find("Added are")), "Ev ([A-Z_]+)");
-    CHECK(given.size() == 8);
+    CHECK(given.size() == 9);
     user.folder.write(".home/.ikigai/tools/told", "#!/bin/sh\n[ \"$1\" ] && echo '{\"name\":\"told\"}' && exit\n"
                                                  "printf '{\"variables\":\"%s\"}' \"$(env | sed 's/=.*//' | tr '\\n' ' ')\"\n", 0755);
     auto flat = std::regex_replace(section, std::regex("\n"), " ");

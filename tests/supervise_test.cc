@@ -2,6 +2,7 @@
 #include "support/server.h"
 #include "support/world.h"
 
+#include "base/cgroup.h"
 #include "base/child.h"
 
 #include <catch2/catch.hpp>
@@ -90,8 +91,23 @@ TEST_CASE("supervise: what a tool leaves running ends with ikigai")
     CHECK_FALSE(runs(static_cast<pid_t>(std::stoi(std::string(envelope->find("result")->text("output"))))));
 }
 
-TEST_CASE("supervise: both killed at once, the tool dies too")
+TEST_CASE("supervise: what a tool leaves running is said")
 {
+    Home home;
+    auto ran = ikigai(home, {"run", "bash", R"({"command":"setsid sleep 4711 & while ! pgrep -s $! >/dev/null; do :; done"})"});
+    INFO(ran.err);
+    CHECK(ran.err.starts_with("bash left 1 process running: "));
+    CHECK(ran.err.ends_with(" sleep 4711; ended\n"));
+    CHECK(ikigai(home, {"run", "bash", R"({"command":"sleep 0"})"}).err == "");
+}
+
+TEST_CASE("supervise: both killed at once")
+{
+    bool groups = false;
+    {
+        Cgroups probe("ikigai-probe-" + std::to_string(getpid()));
+        groups = probe.make("1", {.processes = 100}).has_value();
+    }
     Scene scene;
     scene.wait_until_up();
     auto inner = scene.inner(), shell = scene.id("shell"), daemon = scene.id("daemon"), group = getpgid(shell);
@@ -100,7 +116,27 @@ TEST_CASE("supervise: both killed at once, the tool dies too")
     kill(scene.child.id(), SIGKILL);
     scene.finish();
     CHECK(eventually([&] { return !runs(inner) && !runs(shell); }));
-    // What the shell had started, and a session of its own: only a cgroup could hold them.
+    if (groups) {
+        CHECK(eventually([&] { return !runs(daemon); }));
+        return;
+    }
+    // What the shell had started, and a session of its own: only a control group could hold them.
     kill(-group, SIGKILL);
     kill(daemon, SIGKILL);
+}
+
+TEST_CASE("supervise: as process 1 it takes leave of strangers, and leaves nothing")
+{
+    if (!is_root())
+        return skip("needs root for a process namespace");
+    Home home;
+    // Strangers whose parents end at once come to process 1, while it runs.
+    auto command = R"({"command":"for i in 1 2 3 4 5; do setsid sh -c 'sleep 0.05 &' ; done; sleep 0.3; grep -l '^State:.Z' /proc/[0-9]*/status | wc -l; setsid sleep 300 & cat /proc/1/comm"})";
+    auto ran = run({.argv = {"/usr/bin/unshare", "--pid", "--fork", "--mount-proc", ikigai(), "run", "bash", command}, .env = home.env()});
+    INFO(ran.out << ran.err);
+    if (ran.err.find("unshare failed") != std::string::npos)
+        return skip("process namespaces cannot be made here");
+    CHECK(ran.status == 0);
+    CHECK(ran.out.find(R"("output":"0\nikigai")") != std::string::npos);
+    CHECK(ran.err.find("sleep 300; ended") != std::string::npos);
 }

@@ -191,6 +191,14 @@ void Registry::ask_next()
         finish();
 }
 
+std::vector<pid_t> Registry::ids() const
+{
+    std::vector<pid_t> out;
+    for (auto& candidate : asked_)
+        if (candidate.child && !candidate.child->exit) out.push_back(candidate.child->id());
+    return out;
+}
+
 void Registry::add_to(Poll& poll) const
 {
     for (auto& candidate : asked_)

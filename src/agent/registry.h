@@ -55,6 +55,7 @@ public:
     void start(const Places&);
     void add_to(Poll&) const;
     void advance(const Poll&);
+    std::vector<pid_t> ids() const;   // of the tools that are being asked
 
     State state() const { return state_; }
     bool settled() const { return state_ == State::complete || state_ == State::failed; }

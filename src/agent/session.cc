@@ -11,6 +11,7 @@ Effects Session::on(const Event& event)
 
 Effects Session::handle(const UserSaid& e)
 {
+    tell_notes();
     messages_.push_back(object({{"role", "user"}, {"text", e.text}}));
     answer_.clear();
     usage_ = {};
@@ -117,6 +118,7 @@ Effects Session::handle(const ToolDone& e)
         return {End{"interrupted", "", ""}};
     if (!stopped.empty())
         return {End{"error", stopped, std::string(code::tool_repeated)}};
+    tell_notes();
     return ask();
 }
 
@@ -132,6 +134,19 @@ Effects Session::handle(const Interrupted&)
     keep_reply(false);
     called_.clear();
     return {Cancel{}, End{"interrupted", "", ""}};
+}
+
+Effects Session::handle(const Noted& e)
+{
+    notes_.push_back(e.text);
+    return {};
+}
+
+// Messages of the user's side, each of its own: before what the user says, or after the answers of the tools.
+void Session::tell_notes()
+{
+    for (auto& note : std::exchange(notes_, {}))
+        messages_.push_back(object({{"role", "user"}, {"text", note}}));
 }
 
 // What was said becomes part of the conversation. Without its calls, which nobody will answer.

@@ -32,8 +32,9 @@ struct ModelDone { std::string reason; };
 struct ModelFailed { std::string error, error_code; };
 struct ToolDone { std::string id; Json envelope; };
 struct Interrupted {};
+struct Noted { std::string text; };   // for the model to know; it is told when it is asked next
 using Event = std::variant<UserSaid, ModelSaid, ModelThought, ModelKept, ModelCalled, ModelUsed, ModelRetried,
-                           ModelDone, ModelFailed, ToolDone, Interrupted>;
+                           ModelDone, ModelFailed, ToolDone, Interrupted, Noted>;
 
 // What is to be done.
 struct Ask { Json request; friend bool operator==(const Ask&, const Ask&) = default; };
@@ -82,8 +83,10 @@ private:
     Effects handle(const ModelFailed&);
     Effects handle(const ToolDone&);
     Effects handle(const Interrupted&);
+    Effects handle(const Noted&);
 
     Effects ask();
+    void tell_notes();
     void keep_reply(bool with_calls);
     void append_text(const char* member, const std::string& text);
 
@@ -94,6 +97,7 @@ private:
     std::vector<ToolCall> called_;          // in it
     std::vector<ToolCall> waiting_;         // calls that run, in the order of their answers
     std::map<std::string, Json> envelopes_; // of those that have ended
+    std::vector<std::string> notes_;        // not yet told
     std::string answer_;
     Usage usage_;
     std::int64_t turns_ = 0, calls_ = 0;

@@ -1,5 +1,6 @@
 #include "agent/wire.h"
 
+#include "agent/hints.h"
 #include "base/text.h"
 
 namespace ik {
@@ -93,7 +94,9 @@ Json envelope(const ToolCall& call, const Ending& end, Output& output, const std
     };
     if (end.cancelled) return fail(code::tool_cancelled, "was cancelled by the user", nullptr);
     if (end.timed_out) return fail(code::tool_timeout, "timed out after " + seconds(end.limit), nullptr);
-    if (end.too_much) return fail(code::tool_output_limit, "printed more than 256 MB", nullptr);
+    if (end.too_many) return fail(code::tool_process_limit, "had more than " + std::to_string(end.processes) + " processes at a time", nullptr);
+    if (end.too_big) return fail(code::tool_memory_limit, "used more than " + size_text(end.memory) + " of memory", end.exit.status());
+    if (end.too_much) return fail(code::tool_output_limit, "printed more than " + size_text(end.output), nullptr);
     if (!end.broken.empty()) return fail(code::tool_output_limit, "printed more than could be kept: " + end.broken, end.exit.status());
     if (end.exit.signal) return fail(code::tool_crashed, "crashed with exit code " + std::to_string(end.exit.status()), end.exit.status());
 
@@ -143,8 +146,31 @@ Report report(const ToolCall& call, const Ending& end, Output output, std::strin
     if (output.answer)
         take_event(*output.answer, out.notices);
     out.envelope = envelope(call, end, output, out.words);
+    if (auto hint = hint_for(out.envelope, out.words); !hint.empty())
+        out.envelope.set("hint", hint);
     out.longs = std::move(output.longs);
     return out;
+}
+
+Json in_background(const ToolCall& call, int number, std::string output_so_far, const std::string& output_file)
+{
+    auto note = quoted(call.name) + " goes on in the background as number " + std::to_string(number) + ". You will be told when it has ended; do not wait for it and do not call it again.";
+    if (!output_file.empty())
+        note += " Until then its output is in " + output_file + ".";
+    return object({{"tool_success", true}, {"result", object({{"background", number}, {"output_so_far", std::move(output_so_far)}, {"note", std::move(note)}})}});
+}
+
+std::string told_of_end(const ToolCall& call, int number, const Json& envelope, milliseconds duration)
+{
+    return quoted(call.name) + ", in the background as number " + std::to_string(number) + ", has ended after " + seconds(duration) + ". Its answer: " + envelope.dump();
+}
+
+std::string size_text(std::uint64_t bytes)
+{
+    constexpr std::string_view units[] = {" bytes", " KB", " MB", " GB", " TB"};
+    std::size_t unit = 0;
+    for (; bytes && bytes % 1024 == 0 && unit + 1 < std::size(units); bytes /= 1024) ++unit;
+    return std::to_string(bytes) + std::string(units[unit]);
 }
 
 Json failure(std::string_view error_code, std::string message)

@@ -35,9 +35,11 @@ struct Report {
 // How a call ended, apart from what it said.
 struct Ending {
     Exit exit;
-    bool timed_out = false, cancelled = false, too_much = false;
+    bool timed_out = false, cancelled = false;
+    bool too_much = false, too_big = false, too_many = false;   // its output, its memory, its processes: more than the limit
     std::string broken = {};          // why its output could not be kept or read: a full disk
     milliseconds limit{};
+    std::uint64_t output = 256u << 20, memory = 0, processes = 0;   // the limits
 };
 
 // stdout of a tool that reported: parsed; otherwise as text.
@@ -48,6 +50,13 @@ struct Output {
 };
 
 Report report(const ToolCall&, const Ending&, Output, std::string err);
+
+// What the model is told of a call that goes on in the background.
+Json in_background(const ToolCall&, int number, std::string output_so_far, const std::string& output_file);
+std::string told_of_end(const ToolCall&, int number, const Json& envelope, milliseconds duration);
+
+// "512 MB", "1000 bytes"
+std::string size_text(std::uint64_t bytes);
 
 // An envelope for a call that never ran.
 Json failure(std::string_view error_code, std::string message);

@@ -90,6 +90,12 @@ void Child::stop()
     process_.signal_group(SIGCONT);   // a stopped one must hear it too
 }
 
+void Child::lift_limit()
+{
+    if (!stopping_)
+        deadline_.reset();
+}
+
 void Child::add_to(Poll& poll) const
 {
     if (exit)

@@ -33,6 +33,8 @@ public:
     void hang_up() { keep_stdin_ = false; }   // its stdin ends after what has been said
     void stop();                    // SIGTERM, then after the grace SIGKILL; ends as usual
 
+    void lift_limit();              // it may run as long as it likes
+
     pid_t id() const { return process_.id(); }
     bool timed_out() const { return timed_out_; }
     bool too_much() const { return too_much_; }

@@ -14,6 +14,7 @@ struct Words { Kind kind; const char* words; };
 constexpr Words kinds[] = {
     {Kind::text, "a string"},  {Kind::integer, "an integer"},         {Kind::number, "a number"},
     {Kind::boolean, "true or false"}, {Kind::texts, "a list of strings"}, {Kind::object, "an object"},
+    {Kind::size, "a size in bytes, such as 1000000 or \"512M\""},
 };
 
 bool all_texts(const Json& value)
@@ -38,6 +39,7 @@ bool is_of(Kind kind, const Json& value)
     case Kind::boolean: return value.as<bool>();
     case Kind::texts: return all_texts(value);
     case Kind::object: return value.as<Json::Object>();
+    case Kind::size: return size_in(value).has_value();
     }
     return false;
 }
@@ -86,6 +88,9 @@ std::optional<Json> parsed(Kind kind, std::string_view text)
             if (!trim(part).empty()) list.push_back(clean_utf8(trim(part)));
         return Json(list);
     }
+    case Kind::size:
+        if (auto bytes = number<std::int64_t>(trim(text))) return bytes;
+        return Json(std::string(trim(text)));
     case Kind::object: break;
     }
     auto value = parse_json(text);
@@ -100,10 +105,30 @@ std::string ConfigFile::place(std::string_view member) const
     return line == lines.end() ? path : path + ":" + std::to_string(line->second);
 }
 
+std::optional<std::uint64_t> size_in(const Json& value)
+{
+    constexpr std::string_view units = "KMGT";
+    if (auto* whole = value.as<std::int64_t>())
+        return *whole < 0 ? std::nullopt : std::optional(static_cast<std::uint64_t>(*whole));
+    auto* text = value.as<std::string>();
+    if (!text || text->empty())
+        return {};
+    auto unit = units.find(static_cast<char>(std::toupper(static_cast<unsigned char>(text->back()))));
+    std::uint64_t number = 0;
+    auto last = text->data() + text->size() - (unit == units.npos ? 0 : 1);
+    auto [end, error] = std::from_chars(text->data(), last, number);
+    auto shift = unit == units.npos ? 0 : 10 * (unit + 1);
+    if (error != std::errc() || end != last || end == text->data() || number > (std::uint64_t(1) << 62) >> shift)
+        return {};
+    return number << shift;
+}
+
 std::optional<std::string> misfit(const ConfigKey& key, const Json& value)
 {
     if (!is_of(key.kind, value))
         return std::string("must be ") + std::ranges::find(kinds, key.kind, &Words::kind)->words;
+    if (key.kind == Kind::size)
+        return static_cast<double>(*size_in(value)) >= key.least ? std::nullopt : std::optional<std::string>("must be more than nothing");
     auto* text = value.as<std::string>();
     auto words = split(key.words, '|');
     if (text && !key.words.empty() && std::ranges::find(words, *text) == words.end())

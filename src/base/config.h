@@ -9,7 +9,7 @@
 
 namespace ik {
 
-enum class Kind { text, integer, number, boolean, texts, object };
+enum class Kind { text, integer, number, boolean, texts, object, size };
 
 struct ConfigKey {
     std::string_view name;
@@ -34,6 +34,9 @@ struct ConfigFile {
     // "FILE:LINE" of a member, named with dots.
     std::string place(std::string_view member) const;
 };
+
+// A size in bytes: 1000000, "64K", "512M", "2G"; powers of 1024.
+std::optional<std::uint64_t> size_in(const Json& value);
 
 // A missing file is an empty one; an unreadable or broken one too, with a warning.
 ConfigFile read_config(const std::string& path, std::span<const ConfigKey> keys);

@@ -1,6 +1,7 @@
 #include "base/confine.h"
 
 #include <cerrno>
+#include <unistd.h>
 
 namespace ik {
 namespace {
@@ -20,6 +21,9 @@ int limit(const ResourceLimit& wanted)
 
 int confine(const Confinement& confinement)
 {
+    for (int door : confinement.join)
+        if (write(door, "0", 1) < 0)
+            return errno;
     for (auto& wanted : confinement.limits)
         if (int why = limit(wanted))
             return why;

@@ -13,6 +13,7 @@ struct ResourceLimit {
 
 struct Confinement {
     std::vector<ResourceLimit> limits = {};
+    std::vector<int> join = {};   // control groups: see Cgroup::doors
 };
 
 // In the child, on its parent's memory: raw system calls only. 0, or errno.

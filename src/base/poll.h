@@ -20,6 +20,8 @@ public:
     void write(const Fd& fd) { add(fd.get(), POLLOUT); }
     void read(int fd) { add(fd, POLLIN); }
 
+    void urgent(const Fd& fd) { add(fd.get(), POLLPRI); }   // a file of the kernel's that tells of changes
+
     // The turn ends then at the latest. The earliest of several counts.
     void until(Clock::time_point when) { deadline_ = deadline_ ? std::min(*deadline_, when) : when; }
 

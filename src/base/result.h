@@ -45,6 +45,8 @@ inline constexpr std::string_view tool_denied = "TOOL_DENIED";
 inline constexpr std::string_view tool_cancelled = "TOOL_CANCELLED";
 inline constexpr std::string_view tool_repeated = "TOOL_REPEATED";
 inline constexpr std::string_view tool_output_limit = "TOOL_OUTPUT_LIMIT";
+inline constexpr std::string_view tool_memory_limit = "TOOL_MEMORY_LIMIT";
+inline constexpr std::string_view tool_process_limit = "TOOL_PROCESS_LIMIT";
 inline constexpr std::string_view invalid_output = "INVALID_OUTPUT";
 inline constexpr std::string_view invalid_params = "INVALID_PARAMS";
 // what the model's side reports

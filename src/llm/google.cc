@@ -260,7 +260,7 @@ Json::Array user_parts(const Json& message)
     return message.text("text").empty() ? Json::Array() : Json::Array{object({{"text", message.text("text")}})};
 }
 
-// The results of a turn are one content and hold nothing else.
+// The results of a turn are one content and hold nothing else; so is what the user's side says after them.
 Json::Array contents(const Json& ask, bool signs)
 {
     Json::Array out;
@@ -270,7 +270,7 @@ Json::Array contents(const Json& ask, bool signs)
         auto parts = role == "assistant" ? Parts(message).all(signs) : user_parts(message);
         if (parts.empty())
             continue;
-        if (role != "tool" || before != "tool")
+        if (role == "assistant" || role != before)
             out.push_back(object({{"role", role == "assistant" ? "model" : "user"}, {"parts", Json::Array()}}));
         auto& all = *out.back().find("parts")->as<Json::Array>();
         all.insert(all.end(), std::make_move_iterator(parts.begin()), std::make_move_iterator(parts.end()));

@@ -132,3 +132,20 @@ TEST_CASE("session: no more requests a message than allowed")
     CHECK_FALSE(session.busy());
     CHECK(session.messages().size() == 3);
 }
+
+TEST_CASE("session: a note is told with the next question, after the answers of the tools or before what the user says")
+{
+    auto session = session_after({UserSaid{"list"}, ModelCalled{list_files}, ModelDone{"tool_use"}});
+    CHECK(session.on(Noted{"a has ended"}).empty());
+    auto effects = session.on(ToolDone{"1", envelope});
+    CHECK(*asked(effects) == Json::Array{said("list"), object({{"role", "assistant"}, {"parts", Json::Array{part(list_files)}}}), told(list_files), said("a has ended")});
+    session.on(ModelSaid{"ok"});
+    session.on(ModelDone{"end_turn"});
+    CHECK(session.on(Noted{"b has ended"}).empty());
+    CHECK_FALSE(session.busy());
+    effects = session.on(UserSaid{"go on"});
+    auto& messages = *asked(effects)->as<Json::Array>();
+    REQUIRE(messages.size() == 7);
+    CHECK(messages[5] == said("b has ended"));
+    CHECK(messages[6] == said("go on"));
+}
