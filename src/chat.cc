@@ -34,6 +34,12 @@ int exit_status(const End& end)
     return set_up_wrongly ? 2 : 1;
 }
 
+Result<Sandbox> sandbox_for(SandboxWish wish, std::string outputs)
+{
+    wish.outputs = std::move(outputs);
+    return Sandbox::make(std::move(wish));
+}
+
 bool colour_wanted() { return isatty(1) && variable("NO_COLOR").empty() && variable("TERM") != "dumb"; }
 
 }
@@ -42,7 +48,8 @@ Chat::Chat(const ChatOptions& options, const World& world)
     : options_(options), world_(world), id_(new_id()), mouth_(options.format, colour_wanted()),
       session_({.provider = options.provider, .model = options.model, .system = options.system.value_or(system_text(here())),
                 .thinking = options.thinking, .max_tokens = options.max_tokens, .max_turns = options.max_turns}),
-      host_({.session = id_, .outputs = outputs_folder(id_), .limit = options.tool_timeout})
+      sandbox_(sandbox_for(options.sandbox, outputs_folder(id_))),
+      host_({.session = id_, .outputs = outputs_folder(id_), .limit = options.tool_timeout, .sandbox = sandbox_ ? &*sandbox_ : nullptr})
 {
     if (options_.timeout)
         deadline_ = Clock::now() + *options_.timeout;
@@ -72,6 +79,12 @@ bool Chat::ended() const
 
 int Chat::run()
 {
+    if (!sandbox_) {
+        mouth_.warn("ikigai: " + sandbox_.error().message);
+        return 1;
+    }
+    if (!sandbox_->notice().empty())
+        mouth_.warn(sandbox_->notice());
     mouth_.session(id_, options_.provider, options_.model);
     if (!options_.trust && !is_home() && exists(project_tools()))
         mouth_.warn("The tools in " + project_tools() + " are not run without --trust");

@@ -24,6 +24,7 @@ struct ChatOptions {
     std::optional<providers::Price> price; // of the model, where it is known
     milliseconds tool_timeout = std::chrono::seconds(30);
     milliseconds silence = std::chrono::seconds(300);   // `ikigai llm` speaks at least this often while it is asked
+    SandboxWish sandbox;                   // of the tools; its outputs are chat's
     bool trust = false;                    // run the tools of ./.ikigai
     std::vector<std::string> tools;        // only these
     std::optional<milliseconds> timeout;   // of the whole
@@ -73,6 +74,7 @@ private:
     Session session_;
     Registry registry_;
     std::optional<Registry> refreshing_;
+    Result<Sandbox> sandbox_;
     Host host_;
     std::optional<Child> model_;
     Clock::time_point heard_model_{};     // when it last said something

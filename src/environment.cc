@@ -97,7 +97,7 @@ void set_variable(std::vector<std::string>& env, std::string_view name, std::str
     env.push_back(start + std::string(value));
 }
 
-std::vector<std::string> tool_environment(std::string_view tool, std::string_view session, const std::string& output)
+std::vector<std::string> tool_environment(std::string_view tool, std::string_view session, const std::string& output, const std::string& temporary)
 {
     std::vector<std::string_view> granted;
     for (auto& grant : grants)
@@ -110,6 +110,8 @@ std::vector<std::string> tool_environment(std::string_view tool, std::string_vie
     set_variable(env, "IKIGAI_SESSION", session);
     if (!output.empty())
         set_variable(env, "IKIGAI_OUTPUT", output);
+    if (!temporary.empty())
+        set_variable(env, "TMPDIR", temporary);
     return env;
 }
 

@@ -22,6 +22,7 @@ void set_variable(std::vector<std::string>& environment, std::string_view name, 
 
 // For a tool: no secrets, nothing that waits for a person or colours its output.
 // The web searches keep their own keys.
-std::vector<std::string> tool_environment(std::string_view tool, std::string_view session, const std::string& output);
+std::vector<std::string> tool_environment(std::string_view tool, std::string_view session, const std::string& output,
+                                          const std::string& temporary = {});
 
 }

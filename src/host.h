@@ -4,6 +4,7 @@
 
 #include "agent/registry.h"
 #include "agent/wire.h"
+#include "sandbox.h"
 #include "spill.h"
 
 namespace ik {
@@ -14,6 +15,7 @@ public:
         std::string session;                // its id
         std::string outputs;                // folder for what is too long; made when needed
         milliseconds limit = std::chrono::seconds(30);   // of a call
+        Sandbox* sandbox = nullptr;         // borrowed; none: tools may do what we may
     };
 
     struct Finished {
@@ -47,6 +49,8 @@ private:
 
     void refuse(ToolCall call, Json envelope);
     void finish(Running&);
+    Result<const Confinement*> rules(const Tool&) const;
+    std::string hint(const Json& envelope) const;
 
     Options options_;
     std::vector<Running> running_;

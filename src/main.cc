@@ -35,6 +35,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <fstream>
 #include <map>
@@ -101,7 +102,7 @@ Result<std::string> read_stdin()
 }
 
 // One tool through the host: what the model would be answered.
-int run_tool(const std::string& name, const std::optional<std::string>& given, bool trust, double seconds, const World& world)
+int run_tool(const std::string& name, const std::optional<std::string>& given, bool trust, double seconds, SandboxWish wish, const World& world)
 {
     auto text = given ? Result(*given) : read_stdin();
     if (!text)
@@ -114,8 +115,12 @@ int run_tool(const std::string& name, const std::optional<std::string>& given, b
     Signals signals;
     int told = 0;   // the signal that ends us
     auto id = new_id();
-    Host host({.session = id, .outputs = outputs_folder(id),
-               .limit = milliseconds(static_cast<long long>(seconds * 1000))});
+    wish.outputs = outputs_folder(id);
+    auto sandbox = Sandbox::make(wish);
+    if (!sandbox)
+        return fail(sandbox.error().message, 1);
+    Host host({.session = id, .outputs = wish.outputs,
+               .limit = milliseconds(static_cast<long long>(seconds * 1000)), .sandbox = &*sandbox});
     auto tool_name = registry.find(name) ? name : replace(name, '-', '_');
     host.run(registry.find(tool_name), {"call", registry.find(tool_name) ? tool_name : name, *arguments});
     for (;;) {
@@ -126,6 +131,7 @@ int run_tool(const std::string& name, const std::optional<std::string>& given, b
                 write_all(2, harmless(notice.text("content")) + "\n");
             int status = print(finished.envelope.dump() + "\n");
             end_what_is_left();
+            sandbox->close();
             if (told)
                 die_of(told);
             return status ? status : *finished.envelope.find("tool_success") == Json(true) ? 0 : 1;
@@ -140,6 +146,52 @@ int run_tool(const std::string& name, const std::optional<std::string>& given, b
             host.cancel();
         }
     }
+}
+
+// Where the kernel cannot, nothing runs: it is never pretended.
+std::optional<std::string> cannot_sandbox(const SandboxWish& wish)
+{
+    auto why = wish.mode == SandboxMode::off ? std::nullopt : no_sandbox();
+    return why ? std::optional("tools cannot be sandboxed: " + *why) : std::nullopt;
+}
+
+// A command as a tool would be confined, but with our terminal. Its exit status.
+int run_sandboxed(std::vector<std::string> words, SandboxWish wish)
+{
+    if (auto why = cannot_sandbox(wish))
+        return fail(*why, 1);
+    wish.terminal = true;
+    auto sandbox = Sandbox::make(wish);
+    if (!sandbox)
+        return fail(sandbox.error().message, 1);
+    auto rules = sandbox->confinement();
+    if (!rules)
+        return fail(rules.error().message, 1);
+    if (!sandbox->notice().empty())
+        fail(sandbox->notice(), 0);
+    auto env = without_secrets(environment());
+    if (sandbox->active())
+        set_variable(env, "TMPDIR", sandbox->temporary());
+    words[0] = in_path(words[0]);
+    sandbox->remember();
+
+    Signals signals;
+    auto program = Process::start({.argv = words, .env = env, .own_session = false, .confinement = *rules});
+    if (!program)
+        return fail(program.error().message, 127);
+    Exit exit;
+    while (!program->reap(exit)) {
+        Poll poll;
+        poll.read(program->ended());
+        poll.read(signals.fd());
+        if (!program->ended()) poll.until(Clock::now() + milliseconds(50));
+        poll.wait();
+        if (auto number = signals.take(); number && *number != SIGINT)   // that the terminal sends to it, too
+            kill(program->id(), *number);
+    }
+    for (auto& sentence : sandbox->put_back())
+        fail(harmless(sentence), 0);
+    return exit.status();
 }
 
 std::string version_text()
@@ -180,6 +232,12 @@ CLI::Option* add_setting(CLI::App& app, const std::string& option, Words& set, c
     return app.add_option(option, set[name], help);
 }
 
+void add_sandbox_option(CLI::App& app, Words& set, const std::string& option = "--sandbox")
+{
+    app.add_option(option, set["sandbox"], "What tools may change: workspace, read-only or off")
+        ->check(CLI::IsMember({"workspace", "read-only", "off"}))->type_name("POLICY");
+}
+
 void add_provider_options(CLI::App& app, Words& set, bool& trust)
 {
     add_setting(app, "--provider", set, provider_names() + ", or one of the configuration");
@@ -194,6 +252,7 @@ void add_chat_options(CLI::App& app, ChatWords& words)
     app.add_option("message", o.message, "Said first");
     app.add_option("-p,--print", o.print, "Answer TEXT and exit; piped standard input is added to it")->type_name("TEXT");
     add_provider_options(app, words.set, o.trust);
+    add_sandbox_option(app, words.set);
     add_setting(app, "--system", words.set, "System text, instead of ikigai's own");
     app.add_option("--system-file", words.system_file, "The same, from a file")->type_name("FILE");
     add_setting(app, "--thinking", words.set, "none, low, medium or high")->check(CLI::IsMember({"none", "low", "medium", "high"}))->type_name("LEVEL");
@@ -309,6 +368,11 @@ int program(int argc, char** argv)
     run_command->add_flag("--trust", trust, "Also tools in ./.ikigai/tools");
 
     Words set;
+    add_sandbox_option(*run_command, set);
+    std::vector<std::string> command_words;
+    auto* sandbox_command = app.add_subcommand("sandbox", "A command, confined as tools are: ikigai sandbox -- CMD ARGS");
+    add_sandbox_option(*sandbox_command, set, "--policy");
+    sandbox_command->add_option("command", command_words, "And its arguments")->required()->type_name("CMD");
     auto* config_command = app.add_subcommand("config", "Every setting, its value and where it came from");
     config_command->add_flag("--json", json, "As one JSON object");
     config_command->add_flag("--trust", trust, "Follow ./.ikigai/config.json");
@@ -346,6 +410,7 @@ int program(int argc, char** argv)
     if (*links_command) return install_links(folder, self);
     if (*llm_command) return llm(argc - 1, argv + 1);
     if (*config_command) return print(config_text(settings_of({}, trust), json));
+    if (*sandbox_command) return run_sandboxed(command_words, sandbox_of(settings_of(set, false)));
     if (*models_command) return models(settings_of(set, trust), json, self.self);
     if (*doctor_command) return doctor(settings_of(set, trust), json, self);
     if (bare && !(isatty(0) && isatty(1)))
@@ -353,8 +418,11 @@ int program(int argc, char** argv)
 
     if (!*run_command)
         return run_chat(words, self);
+    auto wish = sandbox_of(settings_of(set, trust));
+    if (auto why = cannot_sandbox(wish))
+        return fail(*why + ". With --sandbox off they run without.", 2);
     supervise();
-    return run_tool(tool, arguments, trust, limit, self);
+    return run_tool(tool, arguments, trust, limit, std::move(wish), self);
 }
 
 }

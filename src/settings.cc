@@ -19,6 +19,9 @@ constexpr SettingRow table[] = {
     {{"timeout", Kind::number}, "0", Project::less, "Time limit of the whole, in seconds; 0: none"},
     {{"tools", Kind::texts}, "[]", Project::less, "The only tools that are offered; all where empty"},
     {{"tool_timeout", Kind::number, "", 0.001}, "30", Project::less, "Time limit of a tool call, in seconds"},
+    {{"sandbox", Kind::text, "off|workspace|read-only"}, "\"workspace\"", Project::less, "What tools may change: workspace, read-only (nothing), off (no sandbox)"},
+    {{"sandbox_protect", Kind::texts}, "[]", Project::never, "More files and folders that tools may not read; ~ is the home"},
+    {{"sandbox_unix_sockets", Kind::texts}, "[]", Project::never, "Sockets that tools may connect to; none where empty, any of them otherwise"},
     {{"max_tokens", Kind::integer}, "0", Project::less, "The longest answer, in tokens; 0: the provider's own limit"},
     {{"stream_idle_timeout", Kind::number, "", 0.001}, "120", Project::never, "How long a stream may be silent, in seconds"},
     {{"providers", Kind::object}, "{}", Project::never, "More providers, by name"},
@@ -32,7 +35,7 @@ constexpr ConfigKey of_provider[] = {
 constexpr ConfigKey of_price[] = {{"input", Kind::number}, {"output", Kind::number}, {"cached", Kind::number}};
 
 // What a project would like to set and never may; the table's own are marked there.
-constexpr std::string_view not_a_projects[] = {"key_command", "headers", "approve", "sandbox", "allow", "ask", "deny", "grants"};
+constexpr std::string_view not_a_projects[] = {"key_command", "headers", "approve", "allow", "ask", "deny", "grants"};
 
 std::vector<ConfigKey> keys()
 {
@@ -72,8 +75,10 @@ void keep_fitting(Json& value, const ConfigFile& file, std::string_view of, std:
     });
 }
 
-bool less(const Json& now, const Json& wanted)
+bool less(const SettingRow& row, const Json& now, const Json& wanted)
 {
+    if (auto* word = wanted.as<std::string>())   // the table has the words from the most on
+        return row.key.words.find(*word) >= row.key.words.find(*now.as<std::string>());
     if (auto* tools = wanted.as<Json::Array>()) {
         auto& have = *now.as<Json::Array>();
         return !tools->empty() && (have.empty() || std::ranges::all_of(*tools, [&](auto& tool) { return std::ranges::find(have, tool) != have.end(); }));
@@ -87,7 +92,7 @@ std::optional<std::string> refusal(const Setting& now, const Json& wanted)
 {
     if (now.row->project == Project::never)
         return "is not for a project to set";
-    if (now.row->project == Project::less && !less(now.value, wanted))
+    if (now.row->project == Project::less && !less(*now.row, now.value, wanted))
         return "may only be made less by a project (it is " + now.value.dump() + ")";
     return {};
 }

@@ -11,6 +11,7 @@ std::string variable(const char* name);   // of the environment; empty when unse
 // $HOME, else the home in /etc/passwd, else empty. Never by the name service: a static
 // program would have to load libraries for that.
 std::string home_folder();
+std::string passwd_home();     // the one in /etc/passwd, whatever $HOME says
 
 std::string state_folder();    // $XDG_STATE_HOME/ikigai or ~/.local/state/ikigai; empty without a home
 std::string config_folder();   // $XDG_CONFIG_HOME/ikigai or ~/.config/ikigai; empty without a home
@@ -18,6 +19,8 @@ std::string temporary_folder();   // $TMPDIR or /tmp
 
 // This executable: /proc/self/exe, else argv[0] as a path or found in $PATH.
 std::string own_path(const char* argv0);
+
+std::string in_path(const std::string& name);   // the program of that name; name itself with a /, or where there is none
 
 std::string host_name();
 std::string user_name();       // $USER, else from /etc/passwd, else the number
