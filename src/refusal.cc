@@ -47,9 +47,15 @@ void take_parts(std::string_view line, std::vector<std::string>& paths)
     auto parts = parts_of(line);
     auto complaint = static_cast<std::size_t>(std::ranges::find_if(parts, complains) - parts.begin());
     auto take = [&](std::string_view part) {
-        if (auto end = part.rfind(' '); end != part.npos)
-            paths.emplace_back(part.substr(end + 1));
-        paths.emplace_back(part);
+        constexpr std::string_view before[] = {"cannot create ", "can't create ", "cannot open ", "can't open "};
+        for (auto words_before : before)
+            if (part.starts_with(words_before)) part.remove_prefix(words_before.size());
+        auto blank = part.rfind(' ');
+        auto last = blank == part.npos ? part : part.substr(blank + 1);
+        if (last.find_first_of("/.") != last.npos || blank == part.npos)
+            paths.emplace_back(last);
+        if (part != last && part.find('/') != part.npos)
+            paths.emplace_back(part);
     };
     for (auto i = complaint; i-- > (complaint >= 2 ? 1 : 0);) take(parts[i]);
     if (complaint + 1 < parts.size()) take(parts[complaint + 1]);

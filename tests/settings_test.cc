@@ -166,13 +166,14 @@ TEST_CASE("settings: a project's file counts only when it is trusted, and may on
     CHECK(line(evil.out, "max_turns").starts_with("20 "));
     CHECK(line(evil.out, "providers") == "{}  (default)");
     Lines expected;
-    for (auto* name : {"key_command:8", "approve:9", "sandbox:10", "allow:11", "headers:12", "grants:13"}) {
+    for (auto* name : {"key_command:8", "approve:9", "allow:11", "headers:12", "grants:13"}) {
         auto parts = split(name, ':');
         expected.push_back(".ikigai/config.json:" + std::string(parts[1]) + ": \"" + std::string(parts[0]) + "\" is not for a project to set");
     }
     expected.insert(expected.end(), {".ikigai/config.json:2: \"max_turns\" may only be made less by a project (it is 20)",
                                      ".ikigai/config.json:3: \"timeout\" may only be made less by a project (it is 0)",
                                      ".ikigai/config.json:4: \"tools\" may only be made less by a project (it is [\"bash\",\"grep\"])",
+                                     ".ikigai/config.json:10: \"sandbox\" may only be made less by a project (it is \"workspace\")",
                                      ".ikigai/config.json:5: \"base_url\" is not for a project to set", ".ikigai/config.json:6: \"provider\" is not for a project to set",
                                      ".ikigai/config.json:7: \"providers\" is not for a project to set"});
     CHECK(warnings(evil.out) == expected);
