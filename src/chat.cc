@@ -58,6 +58,16 @@ Chat::Chat(const ChatOptions& options, const World& world)
         hint_at_ = Clock::now() + patience;
 }
 
+// Without rules no tool is started, not even to be asked for its schema.
+Registry::Places Chat::places()
+{
+    auto rules = sandbox_->confinement();
+    auto places = tool_places(world_, options_.trust, rules ? *rules : nullptr);
+    if (!rules)
+        places.system = places.user = places.project = "";
+    return places;
+}
+
 bool Chat::idle() const { return !session_.busy() && !host_.busy() && later_.empty() && !waiting_message_; }
 
 // US dollars, of the turn that ran last.
@@ -88,7 +98,7 @@ int Chat::run()
     mouth_.session(id_, options_.provider, options_.model);
     if (!options_.trust && !is_home() && exists(project_tools()))
         mouth_.warn("The tools in " + project_tools() + " are not run without --trust");
-    registry_.start(tool_places(world_, options_.trust));
+    registry_.start(places());
     if (options_.print && !keyboard_open_)
         say_message(*options_.print);
     else if (!options_.message.empty())
@@ -321,7 +331,7 @@ void Chat::refresh()
 {
     mouth_.say("Refreshing tools...\n");
     refreshing_.emplace();
-    refreshing_->start(tool_places(world_, options_.trust));
+    refreshing_->start(places());
 }
 
 void Chat::hear_registry()

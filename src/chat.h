@@ -51,6 +51,7 @@ private:
     void perform(const Cancel&);
     void perform(const End&);
 
+    Registry::Places places();
     bool start_model();
     void drop_model();
     void fail_model(std::string why, std::string_view error_code);

@@ -8,7 +8,7 @@
 namespace ik {
 
 // Every tool, asked and answered; waits for the slowest (1 s).
-Registry tools_found(const World&, bool trust);
+Registry tools_found(const World&, bool trust, const Confinement* = nullptr);
 
 // Prints them: for people, as JSON, or as the array that the provider called dialect would get.
 // Exit status: 0, 1 when it could not be written, 2 for an unknown provider.

@@ -150,7 +150,7 @@ std::vector<std::string> Guard::put_back(const Confinement& confinement)
         else
             said.push_back(name + " was changed and could not be put back");
     }
-    before_ = look();
+    before_ = said.empty() ? std::move(now) : look();
     return said;
 }
 

@@ -111,14 +111,19 @@ int run_tool(const std::string& name, const std::optional<std::string>& given, b
     if (!arguments)
         return fail("the arguments of " + name + ": " + arguments.error().message, 2);
 
-    auto registry = tools_found(world, trust);
-    Signals signals;
-    int told = 0;   // the signal that ends us
     auto id = new_id();
     wish.outputs = outputs_folder(id);
     auto sandbox = Sandbox::make(wish);
     if (!sandbox)
         return fail(sandbox.error().message, 1);
+    auto rules = sandbox->confinement();
+    if (!rules)
+        return fail(rules.error().message, 1);
+    if (!sandbox->notice().empty())
+        fail(sandbox->notice(), 0);
+    auto registry = tools_found(world, trust, *rules);
+    Signals signals;
+    int told = 0;   // the signal that ends us
     Host host({.session = id, .outputs = wish.outputs,
                .limit = milliseconds(static_cast<long long>(seconds * 1000)), .sandbox = &*sandbox});
     auto tool_name = registry.find(name) ? name : replace(name, '-', '_');

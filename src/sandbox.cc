@@ -152,7 +152,11 @@ Result<Sandbox> Sandbox::make(SandboxWish wish)
         for (auto* path : secret_at_home)
             if (!home.empty()) out.protect(home + "/" + path);
     for (auto& path : {state_folder(), config_folder()}) out.protect(path);
-    for (auto& path : out.wish_.protect) out.protect(path);
+    for (auto& path : out.wish_.protect) {
+        if (!path.starts_with('/') && !path.starts_with("~/"))
+            return Error{code::invalid_arg, "sandbox_protect: \"" + path + "\" begins with neither / nor ~/"};
+        out.protect(path);
+    }
 
     if (out.wish_.mode == SandboxMode::workspace) {
         out.writable_ = out.folder_.starts_with('/') && !out.holds_protected(out.folder_) && !out.is_protected(out.folder_)

@@ -68,7 +68,7 @@ std::string project_tools() { return ".ikigai/tools"; }
 
 bool is_home() { return current_folder() == home_folder(); }
 
-Registry::Places tool_places(const World& world, bool trust)
+Registry::Places tool_places(const World& world, bool trust, const Confinement* confinement)
 {
     auto named = variable("IKIGAI_LIBEXEC_DIR"), home = home_folder();
     Registry::Places places;
@@ -80,6 +80,7 @@ Registry::Places tool_places(const World& world, bool trust)
     places.user = home.empty() ? "" : home + "/.ikigai/tools";
     places.project = trust && !is_home() ? project_tools() : "";
     places.env = without_secrets(environment());
+    places.confinement = confinement;
     return places;
 }
 

@@ -12,7 +12,8 @@ struct World {
     std::vector<Builtin> builtins;
 };
 
-Registry::Places tool_places(const World&, bool trust);
+// confinement: of the tools while they are asked; none where they may do what we may.
+Registry::Places tool_places(const World&, bool trust, const Confinement* confinement = nullptr);
 
 std::string project_tools();   // the folder of tools that a project brings
 bool is_home();                // the current folder is the home: its tools are the user's own

@@ -173,9 +173,9 @@ TEST_CASE("settings: a project's file counts only when it is trusted, and may on
     expected.insert(expected.end(), {".ikigai/config.json:2: \"max_turns\" may only be made less by a project (it is 20)",
                                      ".ikigai/config.json:3: \"timeout\" may only be made less by a project (it is 0)",
                                      ".ikigai/config.json:4: \"tools\" may only be made less by a project (it is [\"bash\",\"grep\"])",
-                                     ".ikigai/config.json:10: \"sandbox\" may only be made less by a project (it is \"workspace\")",
                                      ".ikigai/config.json:5: \"base_url\" is not for a project to set", ".ikigai/config.json:6: \"provider\" is not for a project to set",
-                                     ".ikigai/config.json:7: \"providers\" is not for a project to set"});
+                                     ".ikigai/config.json:7: \"providers\" is not for a project to set",
+                                     ".ikigai/config.json:10: \"sandbox\" may only be made less by a project (it is \"workspace\")"});
     CHECK(warnings(evil.out) == expected);
 }
 

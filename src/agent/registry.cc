@@ -121,6 +121,7 @@ void Registry::start(const Places& places)
     *this = Registry();
     state_ = State::in_progress;
     env_ = places.env;
+    confinement_ = places.confinement;
 
     struct stat info {};
     bool system_exists = !places.system.empty() && stat(places.system.c_str(), &info) == 0;
@@ -162,7 +163,7 @@ void Registry::ask_next()
     while (!waiting_.empty() && asked_.size() < at_once) {
         auto candidate = std::move(waiting_.front());
         waiting_.pop_front();
-        auto child = Child::start({.argv = {candidate.tool.path, "--schema"}, .env = env_, .no_stdin = true,
+        auto child = Child::start({.argv = {candidate.tool.path, "--schema"}, .env = env_, .no_stdin = true, .confinement = confinement_,
                                    .limit = schema_limit, .grace = milliseconds(0), .max_out = max_schema, .max_err = 0});
         if (!child) {
             skip(candidate, "not executable");

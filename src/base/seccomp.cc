@@ -27,8 +27,7 @@ constexpr std::uint32_t x32_bit = 0x40000000;
 constexpr std::uint32_t kill = 0x80000000u;   // SECCOMP_RET_KILL_PROCESS
 
 // Numbers that are the same everywhere, and that an older system's headers lack.
-constexpr long nr_pidfd_getfd = 438, nr_openat2 = 437, nr_clone3 = 435, nr_open_tree = 428, nr_fspick = 433, nr_mount_setattr = 442, nr_quotactl_fd = 443,
-               nr_fchmodat2 = 452, nr_setxattrat = 463, nr_removexattrat = 466, nr_open_tree_attr = 467, nr_file_setattr = 469;
+constexpr long nr_pidfd_getfd = 438, nr_openat2 = 437, nr_clone3 = 435, nr_open_tree = 428, nr_fspick = 433, nr_mount_setattr = 442, nr_fchmodat2 = 452, nr_setxattrat = 463, nr_removexattrat = 466, nr_open_tree_attr = 467, nr_file_setattr = 469;
 
 constexpr long always[] = {
     // other processes
@@ -38,8 +37,7 @@ constexpr long always[] = {
     nr_mount_setattr, nr_open_tree_attr, SYS_unshare, SYS_setns, SYS_chroot, SYS_pivot_root,
     // the kernel and the whole machine
     SYS_kexec_load, SYS_bpf, SYS_init_module, SYS_finit_module, SYS_delete_module, SYS_perf_event_open, SYS_userfaultfd, SYS_reboot, SYS_swapon,
-    SYS_swapoff, SYS_acct, SYS_quotactl, nr_quotactl_fd, SYS_settimeofday, SYS_clock_settime, SYS_clock_adjtime, SYS_adjtimex, SYS_sethostname,
-    SYS_setdomainname, SYS_syslog, SYS_vhangup,
+    SYS_swapoff, SYS_acct, SYS_settimeofday, SYS_clock_settime, SYS_sethostname, SYS_setdomainname, SYS_vhangup,
 #ifdef SYS_kexec_file_load
     SYS_kexec_file_load,
 #endif
