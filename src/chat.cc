@@ -27,6 +27,12 @@ int exit_status(const End& end)
     return set_up_wrongly ? 2 : 1;
 }
 
+Result<Sandbox> sandbox_for(SandboxWish wish, std::string outputs)
+{
+    wish.outputs = std::move(outputs);
+    return Sandbox::make(std::move(wish));
+}
+
 bool colour_wanted() { return isatty(1) && variable("NO_COLOR").empty() && variable("TERM") != "dumb"; }
 
 }
@@ -35,7 +41,8 @@ Chat::Chat(const ChatOptions& options, const World& world)
     : options_(options), world_(world), id_(new_id()), mouth_(options.format, colour_wanted()),
       session_({.provider = options.provider, .model = options.model, .system = options.system.value_or(system_text(here())),
                 .thinking = options.thinking, .max_tokens = options.max_tokens, .max_turns = options.max_turns}),
-      host_({.session = id_, .outputs = outputs_folder(id_), .rules = options.rules,
+      sandbox_(sandbox_for(options.sandbox, outputs_folder(id_))),
+      host_({.session = id_, .outputs = outputs_folder(id_), .rules = options.rules, .sandbox = sandbox_ ? &*sandbox_ : nullptr,
              .objection = [this](const Tool& tool) { return options_.project.objection(tool); }}),
       audit_({.to = options.audit, .session = id_, .path = audit_log(), .secrets = options.secrets})
 {
@@ -44,6 +51,16 @@ Chat::Chat(const ChatOptions& options, const World& world)
     keyboard_open_ = !options_.print || !isatty(0);
     if (options_.print && keyboard_open_)
         hint_at_ = Clock::now() + patience;
+}
+
+// Without rules no tool is started, not even to be asked for its schema.
+Registry::Places Chat::places()
+{
+    auto rules = sandbox_->confinement();
+    auto places = tool_places(world_, options_.project.trusted(), rules ? *rules : nullptr);
+    if (!rules)
+        places.system = places.user = places.project = "";
+    return places;
 }
 
 bool Chat::idle() const { return !session_.busy() && !host_.busy() && later_.empty() && !waiting_message_; }
@@ -67,8 +84,14 @@ bool Chat::ended() const
 
 int Chat::run()
 {
+    if (!sandbox_) {
+        mouth_.warn("ikigai: " + sandbox_.error().message);
+        return 1;
+    }
+    if (!sandbox_->notice().empty())
+        mouth_.warn(sandbox_->notice());
     mouth_.session(id_, options_.provider, options_.model);
-    registry_.start(tool_places(world_, options_.project.trusted()));
+    registry_.start(places());
     audit_.start();
     if (options_.print && !keyboard_open_)
         say_message(*options_.print);
@@ -334,7 +357,7 @@ void Chat::refresh()
     options_.project = ProjectTrust::here(options_.trust);   // it may have changed, or be trusted by now
     if (auto line = options_.project.line(); !line.empty())
         mouth_.warn(line);
-    refreshing_->start(tool_places(world_, options_.project.trusted()));
+    refreshing_->start(places());
 }
 
 void Chat::hear_registry()

@@ -27,6 +27,7 @@ struct ChatOptions {
     std::optional<providers::Price> price; // of the model, where it is known
     ToolRules rules;                       // limits and grants of the tools
     milliseconds silence = std::chrono::seconds(300);   // `ikigai llm` speaks at least this often while it is asked
+    SandboxWish sandbox;                   // of the tools; its outputs are chat's
     bool trust = false;                    // --trust: the project is trusted for this run
     ProjectTrust project;                  // of the current folder
     std::vector<std::string> only_tools;   // only these are offered
@@ -58,6 +59,7 @@ private:
     void perform(const Cancel&);
     void perform(const End&);
 
+    Registry::Places places();
     bool start_model();
     void drop_model();
     void fail_model(std::string why, std::string_view error_code);
@@ -84,6 +86,7 @@ private:
     LoopGuard guard_;
     Registry registry_;
     std::optional<Registry> refreshing_;
+    Result<Sandbox> sandbox_;
     Host host_;
     Audit audit_;
     std::optional<Child> model_;

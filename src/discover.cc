@@ -42,10 +42,10 @@ std::string as_offered(const Registry& registry, const providers::Provider& prov
 
 }
 
-Registry tools_found(const World& world, bool trust)
+Registry tools_found(const World& world, bool trust, const Confinement* confinement)
 {
     Registry registry;
-    registry.start(tool_places(world, trust));
+    registry.start(tool_places(world, trust, confinement));
     while (!registry.settled()) {
         Poll poll;
         registry.add_to(poll);

@@ -9,7 +9,8 @@
 namespace ik {
 
 // Every tool, asked and answered; waits for the slowest (1 s).
-Registry tools_found(const World&, bool trust);   // trust: those of the project too
+// trust: those of the project too. confinement: of the tools while they are asked.
+Registry tools_found(const World&, bool trust, const Confinement* confinement = nullptr);
 
 // Prints them: for people, as JSON, or as the array that the provider called dialect would get.
 // Exit status: 0, 1 when it could not be written, 2 for an unknown provider.

@@ -37,12 +37,24 @@ Check ok(std::string name, std::string words) { return {Verdict::ok, std::move(n
 Check warn(std::string name, std::string words) { return {Verdict::warn, std::move(name), std::move(words)}; }
 Check fail(std::string name, std::string words) { return {Verdict::fail, std::move(name), std::move(words)}; }
 
+Check sandbox_check()
+{
+    if (auto why = no_sandbox())
+        return warn("sandbox", "none: " + *why);
+    auto abi = landlock::abi();
+    constexpr std::pair<int, const char*> lacks[] = {{2, "moving files between folders"}, {3, "truncating by name"}, {5, "orders to devices"}, {6, "signals to other processes"}};
+    std::string missing;
+    for (auto& [since, what] : lacks)
+        if (abi < since) missing += (missing.empty() ? "; not seen by it: " : ", ") + std::string(what);
+    return ok("sandbox", "Landlock " + std::to_string(abi) + " and seccomp" + missing);
+}
+
 Checks system_checks(const World& world)
 {
     utsname system{};
     uname(&system);
     return {ok("program", std::string("ikigai ") + version + " (" + commit() + ", " + compiler() + "), " + world.self),
-            ok("kernel", std::string(system.sysname) + " " + system.release + " " + system.machine)};
+            ok("kernel", std::string(system.sysname) + " " + system.release + " " + system.machine), sandbox_check()};
 }
 
 Checks tool_checks(const World& world, bool trust)

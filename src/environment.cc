@@ -111,6 +111,8 @@ std::vector<std::string> tool_environment(const ToolPlace& place, const std::vec
     set_variable(env, "IKIGAI_CALL", std::to_string(place.call));
     if (!place.output.empty())
         set_variable(env, "IKIGAI_OUTPUT", place.output);
+    if (!place.temporary.empty())
+        set_variable(env, "TMPDIR", place.temporary);
     return env;
 }
 

@@ -22,7 +22,7 @@ void set_variable(std::vector<std::string>& environment, std::string_view name, 
 
 // For a tool: no secrets, nothing that waits for a person or colours its output.
 // The web searches keep their own keys, and every tool what it is granted. call: its number in the session.
-struct ToolPlace { std::string_view tool, session, output; int call = 0; };
+struct ToolPlace { std::string_view tool, session, output, temporary; int call = 0; };
 std::vector<std::string> tool_environment(const ToolPlace&, const std::vector<std::string>& granted = {});
 
 }

@@ -16,14 +16,17 @@ std::string words_of(const ToolCall& call)
 
 void Host::refuse(ToolCall call, Json envelope) { finished_.push_back({std::move(call), std::move(envelope), {}, {}, {}}); }
 
-void Host::run(const Tool* tool, ToolCall call)
+void Host::run(const Tool* tool, ToolCall call, bool outside)
 {
     if (!tool)
         return refuse(call, not_found(call));
     if (auto why = options_.objection ? options_.objection(*tool) : std::nullopt)
         return refuse(call, failure(code::tool_denied, "Tool '" + tool->name + "': " + *why));
+    if (options_.sandbox && running_.empty())
+        options_.sandbox->remember();
     auto running = Running::start(*tool, call, {.number = ++numbers_, .session = options_.session, .outputs = options_.outputs,
-                                                .limits = options_.rules.limits(*tool), .grants = options_.rules.grants(*tool), .cgroups = &cgroups_});
+                                                .limits = options_.rules.limits(*tool), .grants = options_.rules.grants(*tool), .cgroups = &cgroups_,
+                                                 .sandbox = outside ? nullptr : options_.sandbox});
     if (!running)
         return refuse(call, failure(running.error().code, running.error().message));
     running_.push_back(std::move(*running));
@@ -61,6 +64,8 @@ void Host::advance(const Poll& poll)
 void Host::finish(Running& running)
 {
     auto finished = running.finish();
+    if (options_.sandbox && !running.sandboxed())
+        options_.sandbox->remember();   // what was done outside was meant
     left_.keep(running.take_cgroup());
     rmdir(options_.outputs.c_str());   // stays where something is kept in it
     if (running.background())

@@ -26,6 +26,7 @@ public:
         std::string session;                // its id
         std::string outputs;                // folder for what is too long; made when needed
         ToolRules rules = {};
+        Sandbox* sandbox = nullptr;         // borrowed; none: tools may do what we may
         std::function<std::optional<std::string>(const Tool&)> objection = {};   // asked just before a start: why not
         std::string cgroup_root = "";       // in front of /proc and /sys, where control groups are looked for: for tests
     };
@@ -39,7 +40,8 @@ public:
     explicit Host(Options options) : options_(std::move(options)), cgroups_("ikigai-" + options_.session, options_.cgroup_root) {}
 
     // Starts the tool with the call's arguments. A call that cannot start is finished at once.
-    void run(const Tool* tool, ToolCall call);
+    // outside: of the sandbox.
+    void run(const Tool* tool, ToolCall call, bool outside = false);
     void cancel();   // stops every running call that is not in the background; each is still reported
     bool busy() const { return running() > 0 || !finished_.empty(); }
     std::size_t running() const;   // calls that are not in the background

@@ -34,6 +34,7 @@
 #include "llm/provider.h"
 #include "mouth.h"
 #include "run.h"
+#include "sandboxed.h"
 #include "say.h"
 #include "start.h"
 #include "supervise.h"
@@ -41,6 +42,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <fstream>
 #include <map>
@@ -119,6 +121,12 @@ CLI::Option* add_setting(CLI::App& app, const std::string& option, Words& set, c
     return app.add_option(option, set[name], help);
 }
 
+void add_sandbox_option(CLI::App& app, Words& set, const std::string& option = "--sandbox")
+{
+    app.add_option(option, set["sandbox"], "What tools may change: workspace, read-only or off")
+        ->check(CLI::IsMember({"workspace", "read-only", "off"}))->type_name("POLICY");
+}
+
 void add_provider_options(CLI::App& app, Words& set, bool& trust)
 {
     add_setting(app, "--provider", set, provider_names() + ", or one of the configuration");
@@ -133,6 +141,7 @@ void add_chat_options(CLI::App& app, ChatWords& words)
     app.add_option("message", o.message, "Said first");
     app.add_option("-p,--print", o.print, "Answer TEXT and exit; piped standard input is added to it")->type_name("TEXT");
     add_provider_options(app, words.set, o.trust);
+    add_sandbox_option(app, words.set);
     add_setting(app, "--system", words.set, "System text, instead of ikigai's own");
     app.add_option("--system-file", words.system_file, "The same, from a file")->type_name("FILE");
     add_setting(app, "--thinking", words.set, "none, low, medium or high")->check(CLI::IsMember({"none", "low", "medium", "high"}))->type_name("LEVEL");
@@ -258,6 +267,11 @@ int program(int argc, char** argv)
     run_command->add_flag("--trust", trust, "Also tools in ./.ikigai/tools");
 
     Words set;
+    add_sandbox_option(*run_command, set);
+    std::vector<std::string> command_words;
+    auto* sandbox_command = app.add_subcommand("sandbox", "A command, confined as tools are: ikigai sandbox -- CMD ARGS");
+    add_sandbox_option(*sandbox_command, set, "--policy");
+    sandbox_command->add_option("command", command_words, "And its arguments")->required()->type_name("CMD");
     auto* config_command = app.add_subcommand("config", "Every setting, its value and where it came from");
     config_command->add_flag("--json", json, "As one JSON object");
     config_command->add_flag("--trust", trust, "Follow ./.ikigai/config.json");
@@ -313,10 +327,11 @@ int program(int argc, char** argv)
     if (*applets_command) return applets();
     if (*links_command) return install_links(folder, self);
     if (*llm_command) return llm(argc - 1, argv + 1);
-    if (*config_command || *models_command || *doctor_command) {
+    if (*config_command || *models_command || *doctor_command || *sandbox_command) {
         auto project = ProjectTrust::here(trust);
         auto settings = settings_of(set, project);
         if (*config_command) return print(config_text(settings, json));
+        if (*sandbox_command) return run_sandboxed(command_words, sandbox_of(settings));
         if (*models_command) return models(settings, json, self.self);
         return doctor(settings, json, project, self);
     }
@@ -326,11 +341,14 @@ int program(int argc, char** argv)
     if (!*run_command)
         return run_chat(words, self);
     run.project = ProjectTrust::here(trust);
-    auto settings = settings_of({}, run.project);
+    auto settings = settings_of(set, run.project);
     for (auto& warning : settings.warnings) warn(warning);
     run.audit = audit_to(settings.text("audit"));
     run.rules = ToolRules(settings);
     if (limit) run.rules.set_time(milliseconds(static_cast<long long>(*limit * 1000)));
+    run.sandbox = sandbox_of(settings);
+    if (auto why = cannot_sandbox(run.sandbox))
+        return fail(*why + ". With --sandbox off they run without.", 2);
     supervise();
     return run_tool(std::move(run), self);
 }

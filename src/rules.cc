@@ -161,8 +161,8 @@ Status add_rule(const std::string& text)
     if (config_folder().empty())
         return Error{code::file_not_found, "There is no home folder to keep rules in"};
     auto path = rules_path();
-    if (auto made = make_folders(folder_name(path)); !made)
-        return made;
+    if (!make_folders(folder_name(path)))
+        return file_error(Doing::creating, folder_name(path));
     if (auto made = make_file(path); !made)
         return made;
     for (int tries = 0;; ++tries) {

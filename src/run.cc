@@ -43,13 +43,22 @@ int run_tool(RunOptions options, const World& world)
 
     if (auto line = options.project.line(); !line.empty())
         warn(line);
-    auto registry = tools_found(world, options.project.trusted());
+    auto id = new_id();
+    options.sandbox.outputs = options.sandbox.outputs;
+    auto sandbox = Sandbox::make(options.sandbox);
+    if (!sandbox)
+        return fail(sandbox.error().message, 1);
+    auto rules = sandbox->confinement();
+    if (!rules)
+        return fail(rules.error().message, 1);
+    if (!sandbox->notice().empty())
+        warn(sandbox->notice());
+    auto registry = tools_found(world, options.project.trusted(), *rules);
     Signals signals;
     int told_to_end = 0;   // the signal that ends us
-    auto id = new_id();
     std::optional<Host> host;
     host.emplace(Host::Options{.session = id, .outputs = outputs_folder(id),
-               .rules = options.rules,
+               .rules = options.rules, .sandbox = &*sandbox,
                .objection = [&](const Tool& each) { return options.project.objection(each); }});
     Audit audit({.to = options.audit, .session = id, .path = audit_log(), .secrets = own_secrets()});
     auto* tool = registry.find(options.tool);
@@ -71,6 +80,7 @@ int run_tool(RunOptions options, const World& world)
             write_all(2, harmless(told(host->left())));
             host.reset();
             end_what_is_left();
+            sandbox->close();
             if (told_to_end)
                 die_of(told_to_end);
             return status ? status : *finished.envelope.find("tool_success") == Json(true) ? 0 : 1;

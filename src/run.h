@@ -2,6 +2,7 @@
 #pragma once
 
 #include "audit.h"
+#include "sandbox.h"
 #include "tool_rules.h"
 #include "trust.h"
 #include "world.h"
@@ -17,6 +18,7 @@ struct RunOptions {
     ToolRules rules;                           // limits and grants
     ProjectTrust project;
     Audit::To audit{};
+    SandboxWish sandbox;
 };
 
 // Prints the envelope. Exit status: 0 when the tool succeeded, else 1; 2 usage.

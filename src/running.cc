@@ -47,6 +47,8 @@ bool speaks_of_memory(std::string_view words)
     return std::ranges::any_of(known, [&](auto each) { return words.find(each) != words.npos; });
 }
 
+std::string with_hint(std::string_view before, const std::string& hint) { return before.empty() ? hint : std::string(before) + "; " + hint; }
+
 // The last bytes of a file.
 std::string end_of(const std::string& path, std::size_t most)
 {
@@ -90,8 +92,13 @@ Result<Running> Running::start(const Tool& tool, ToolCall call, Plan plan)
     auto output_path = output ? output->second : "";
     bool we_count = limits.processes && !group.limits_processes();
     auto threads = we_count ? threads_of_machine() : 0;
-    Confinement confinement{.limits = resource_limits(limits, group, threads), .join = group.doors()};
-    auto child = Child::start({.argv = tool.argv, .env = tool_environment({tool.name, plan.session, output_path, plan.number}, plan.grants.env),
+    auto sandbox = plan.sandbox ? plan.sandbox->confinement(readable_files(tool, plan.grants)) : Result<const Confinement*>(static_cast<const Confinement*>(nullptr));
+    if (!sandbox)
+        return Error{code::tool_crashed, "Tool '" + tool.name + "' cannot be started: " + sandbox.error().message};
+    Confinement confinement = *sandbox ? **sandbox : Confinement{};
+    confinement.limits = resource_limits(limits, group, threads);
+    confinement.join = group.doors();
+    auto child = Child::start({.argv = tool.argv, .env = tool_environment({tool.name, plan.session, output_path, plan.sandbox ? plan.sandbox->temporary() : "", plan.number}, plan.grants.env),
                                .input = arguments->dump(), .confinement = &confinement, .limit = limits.time,
                                .max_out = limits.output, .out_in_memory = stdout_in_memory});
     if (!child && !confinement.join.empty()) {   // a group that may not be entered
@@ -107,6 +114,7 @@ Result<Running> Running::start(const Tool& tool, ToolCall call, Plan plan)
     running.session_ = std::move(plan.session);
     running.output_ = std::move(output_path);
     running.limits_ = limits;
+    running.sandbox_ = plan.sandbox;
     running.cgroup_ = std::move(group);
     running.least_threads_ = threads;
     if (limits.processes && !running.cgroup_.tells())
@@ -221,7 +229,10 @@ Finished Running::finish()
                   .broken = child_.out.failure ? std::strerror(child_.out.failure) : "",
                   .limit = limits_.time, .output = limits_.output, .memory = limits_.memory, .processes = limits_.processes};
     auto told = report(call_, ending, read_output(child_.out, outbox_), std::move(child_.err));
-    Finished finished{std::move(call_), {}, std::move(told.notices), std::move(told.words), age()};
+    auto after = sandbox_ ? aftermath(*sandbox_, told.envelope) : Aftermath{};
+    if (!after.hint.empty())
+        told.envelope.set("hint", with_hint(told.envelope.text("hint"), after.hint));
+    Finished finished{std::move(call_), {}, std::move(told.notices), std::move(told.words), age(), after.refused};
     finished.envelope = capped(std::move(told), child_.out, outbox_);
     return finished;
 }

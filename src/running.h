@@ -5,8 +5,9 @@
 #include "agent/wire.h"
 #include "base/cgroup.h"
 #include "base/family.h"
-#include "tool_rules.h"
+#include "confined.h"
 #include "spill.h"
+#include "tool_rules.h"
 
 namespace ik {
 
@@ -17,6 +18,7 @@ struct Finished {
     Notices notices;        // for the user
     std::string words;      // its other stderr
     milliseconds duration{};
+    bool refused = false;   // the sandbox may have refused something
 };
 
 class Running {
@@ -28,6 +30,7 @@ public:
         ToolLimits limits;
         ToolGrants grants;
         Cgroups* cgroups;        // borrowed for the start; none: the other means are used
+        Sandbox* sandbox;        // borrowed; none: the tool may do what we may
     };
 
     // Error: INVALID_PARAMS, TOOL_CRASHED: it cannot be started.
@@ -45,6 +48,7 @@ public:
     int number() const { return number_; }
     const ToolCall& call() const { return call_; }
     pid_t id() const { return leader_; }
+    bool sandboxed() const { return sandbox_ != nullptr; }
     bool background() const { return background_; }
     milliseconds age() const { return std::chrono::duration_cast<milliseconds>(child_.age()); }
     milliseconds limit() const { return limits_.time; }
@@ -68,6 +72,7 @@ private:
     std::string session_;
     std::string output_;     // the file that the tool may write to while it runs
     ToolLimits limits_;
+    Sandbox* sandbox_ = nullptr;
     Cgroup cgroup_;
     bool cancelled_ = false, background_ = false, too_many_ = false;
     std::optional<Clock::time_point> look_at_;   // where the kernel does not tell of too many processes: when we look

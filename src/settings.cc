@@ -20,6 +20,9 @@ constexpr SettingRow table[] = {
     {{"only_tools", Kind::texts}, "[]", Project::less, "The only tools that are offered; all where empty"},
     {{"tool_timeout", Kind::number, "", 0.001}, "30", Project::less, "Time limit of a tool call, in seconds"},
     {{"tools", Kind::object}, "{}", Project::never, "Limits and grants of tools, by name"},
+    {{"sandbox", Kind::text, "off|workspace|read-only"}, "\"workspace\"", Project::less, "What tools may change: workspace, read-only (nothing), off (no sandbox)"},
+    {{"sandbox_protect", Kind::texts}, "[]", Project::never, "More files and folders that tools may not read; ~ is the home"},
+    {{"sandbox_unix_sockets", Kind::texts}, "[]", Project::never, "Sockets that tools may connect to; none where empty, any of them otherwise"},
     {{"max_tokens", Kind::integer}, "0", Project::less, "The longest answer, in tokens; 0: the provider's own limit"},
     {{"stream_idle_timeout", Kind::number, "", 0.001}, "120", Project::never, "How long a stream may be silent, in seconds"},
     {{"audit", Kind::text, "|false|true|file|syslog"}, "\"\"", Project::never, "A log of every tool call: true, or syslog too; off where empty"},
@@ -42,7 +45,7 @@ constexpr ConfigKey of_tool[] = {
 constexpr ConfigKey of_price[] = {{"input", Kind::number}, {"output", Kind::number}, {"cached", Kind::number}};
 
 // What a project would like to set and never may; the table's own are marked there.
-constexpr std::string_view not_a_projects[] = {"key_command", "headers", "sandbox", "grants"};
+constexpr std::string_view not_a_projects[] = {"key_command", "headers", "grants"};
 
 std::vector<ConfigKey> keys()
 {

@@ -61,12 +61,22 @@ Result<ProviderChoice> choice_of_person()
 
 }
 
+SandboxWish sandbox_of(const Settings& settings)
+{
+    return {.mode = *sandbox_mode(settings.text("sandbox")), .protect = settings.texts("sandbox_protect"), .unix_sockets = settings.texts("sandbox_unix_sockets")};
+}
+
 int start_chat(ChatOptions options, const Settings& settings, const World& world)
 {
     auto wish = wish_of(settings);
     for (auto& warning : settings.warnings) warn(warning);
     if (!wish.credentials.warning.empty())
         warn(wish.credentials.warning);
+    options.sandbox = sandbox_of(settings);
+    if (auto why = options.print && options.sandbox.mode != SandboxMode::off ? no_sandbox() : std::nullopt) {
+        warn("tools cannot be sandboxed: " + *why + ". With --sandbox off they run without.");
+        return 2;
+    }
     auto choice = options.print || !chosen_name(wish).empty() ? choose_provider(wish) : choice_of_person();
     if (!choice) {
         warn(choice.error().message);

@@ -7,6 +7,9 @@
 
 namespace ik {
 
+// How tools are confined, as the settings have it.
+SandboxWish sandbox_of(const Settings&);
+
 // Exit status: chat's; 2 where nobody can be asked. options: what is no setting.
 int start_chat(ChatOptions options, const Settings&, const World&);
 

@@ -68,7 +68,7 @@ std::string project_folder() { return ".ikigai"; }
 std::string project_tools() { return ".ikigai/tools"; }
 std::string project_settings() { return ".ikigai/config.json"; }
 
-Registry::Places tool_places(const World& world, bool trust)
+Registry::Places tool_places(const World& world, bool trust, const Confinement* confinement)
 {
     auto named = variable("IKIGAI_LIBEXEC_DIR"), home = home_folder();
     Registry::Places places;
@@ -80,6 +80,7 @@ Registry::Places tool_places(const World& world, bool trust)
     places.user = home.empty() ? "" : home + "/.ikigai/tools";
     places.project = trust ? project_tools() : "";
     places.env = without_secrets(environment());
+    places.confinement = confinement;
     return places;
 }
 

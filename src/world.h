@@ -12,7 +12,8 @@ struct World {
     std::vector<Builtin> builtins;
 };
 
-Registry::Places tool_places(const World&, bool trust);   // trust: those of the project too
+// trust: those of the project too. confinement: of the tools while they are asked; none where they may do what we may.
+Registry::Places tool_places(const World&, bool trust, const Confinement* confinement = nullptr);
 
 // What a project brings, seen from the current folder.
 std::string project_folder();

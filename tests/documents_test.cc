@@ -125,7 +125,7 @@ struct User {
     Folder folder;
     std::vector<std::string> env{"HOME=" + folder / ".home", "PATH=/usr/local/bin:/usr/bin:/bin:" + std::string(std::getenv("PATH")),
                                  "TERM=dumb", "NO_COLOR", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "OPENAI_API_KEY", "OPENAI_BASE_URL",
-                                 "IKIGAI_PROVIDER", "IKIGAI_MODEL", "IKIGAI_BASE_URL", "IKIGAI_LIBEXEC_DIR"};
+                                 "IKIGAI_PROVIDER", "IKIGAI_MODEL", "IKIGAI_BASE_URL", "IKIGAI_LIBEXEC_DIR", "IKIGAI_SANDBOX=off"};   // what holds a home is no workspace
 
     User() { fs::create_directories(folder / ".home"); }
 
@@ -390,7 +390,7 @@ TEST_CASE("documents: ikigai.1 names the options that exist")
     CHECK(options_in_page(between(page(), ".Ss OPTIONS OF CHAT", ".Ss THE CONVERSATION")) == options_in_help(user.help("chat")));
 
     Names known{"--schema", "--man"};
-    for (auto command : {"", "chat", "config", "discover", "doctor", "models", "run", "trust", "applets", "install-links"})
+    for (auto command : {"", "chat", "config", "discover", "doctor", "models", "run", "sandbox", "trust", "applets", "install-links"})
         known.merge(options_in_help(user.help(command)));
     known.merge(options_in_help(user.ikigai({"audit", "show", "--help"}).out));
     auto text = document("man/ikigai.1");

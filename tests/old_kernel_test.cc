@@ -49,6 +49,27 @@ const std::vector<std::vector<unsigned>> kernels{{SYS_pidfd_open}, {SYS_close_ra
 
 }
 
+TEST_CASE("old kernels: without Landlock no tool runs, unless without a sandbox")
+{
+    constexpr unsigned create_ruleset = 444;
+    Home home;
+    auto without = [&](std::vector<std::string> words) { return run_without({create_ruleset}, home, words); };
+    auto refused = without({"run", "bash", R"({"command":"touch ran"})", "--sandbox", "workspace"});
+    CHECK(refused.status == 2);
+    CHECK(refused.out.empty());
+    CHECK(refused.err.find("tools cannot be sandboxed: this kernel has no Landlock") != std::string::npos);
+    CHECK(without({"-p", "run touch ran", "--provider", "offline", "--sandbox", "read-only"}).status == 2);
+    CHECK(without({"sandbox", "--", "/bin/sh", "-c", "touch ran"}).status == 0);   // IKIGAI_SANDBOX is off here
+    CHECK(home.exists("ran"));
+    auto command = without({"sandbox", "--policy", "workspace", "--", "/bin/sh", "-c", "touch again"});
+    CHECK(command.status == 1);
+    CHECK(command.err.find("tools cannot be sandboxed") != std::string::npos);
+    CHECK_FALSE(home.exists("again"));
+    CHECK(without({"run", "bash", R"({"command":"echo hi"})", "--sandbox", "off"}).status == 0);
+    auto said = without({"chat", "--provider", "offline", "--sandbox", "workspace", "hello"});
+    CHECK(said.err.find("Tools run without a sandbox") + said.out.find("Tools run without a sandbox") != 2 * std::string::npos);
+}
+
 TEST_CASE("old kernels: tools run, are limited and leave nothing behind")
 {
     for (auto& calls : kernels) {

@@ -166,7 +166,7 @@ TEST_CASE("settings: a project's file counts only when it is trusted, and may on
     CHECK(line(evil.out, "max_turns").starts_with("20 "));
     CHECK(line(evil.out, "providers") == "{}  (default)");
     Lines expected;
-    for (auto* name : {"key_command:8", "sandbox:10", "headers:12", "grants:13"}) {
+    for (auto* name : {"key_command:8", "headers:12", "grants:13"}) {
         auto parts = split(name, ':');
         expected.push_back(".ikigai/config.json:" + std::string(parts[1]) + ": \"" + std::string(parts[0]) + "\" is not for a project to set");
     }
@@ -176,6 +176,7 @@ TEST_CASE("settings: a project's file counts only when it is trusted, and may on
                                      ".ikigai/config.json:5: \"base_url\" is not for a project to set", ".ikigai/config.json:6: \"provider\" is not for a project to set",
                                      ".ikigai/config.json:7: \"providers\" is not for a project to set",
                                      ".ikigai/config.json:9: \"approve\" may only be made less by a project (it is \"\")",
+                                     ".ikigai/config.json:10: \"sandbox\" may only be made less by a project (it is \"workspace\")",
                                      ".ikigai/config.json:11: \"allow\" is not for a project to set"});
     CHECK(warnings(evil.out) == expected);
 }

@@ -50,6 +50,7 @@ public:
         std::string system, user, project;
         std::vector<Builtin> builtins;     // stand in for a system folder that does not exist, or is skipped
         std::vector<std::string> env;      // what the tools are given
+        const Confinement* confinement = nullptr;   // of the tools; borrowed until the registry has settled
     };
 
     void start(const Places&);
@@ -83,6 +84,7 @@ private:
     State state_ = State::not_started;
     std::string failure_;
     std::vector<std::string> env_;
+    const Confinement* confinement_ = nullptr;
     std::deque<Candidate> waiting_;
     std::vector<Candidate> asked_, accepted_;
     std::vector<Tool> tools_;

@@ -33,17 +33,6 @@ std::string in_home(const char* variable_name, const char* otherwise)
     return home.empty() ? "" : home + otherwise;
 }
 
-std::string found_in_path(const std::string& name)
-{
-    auto path = variable("PATH");
-    for (auto folder : split(path, ':')) {
-        auto candidate = std::string(folder) + "/" + name;
-        if (access(candidate.c_str(), X_OK) == 0)
-            return candidate;
-    }
-    return name;
-}
-
 }
 
 std::string variable(const char* name)
@@ -58,6 +47,8 @@ std::string home_folder()
     return home.starts_with('/') && !of_another_user(home) ? home : passwd(5);
 }
 
+std::string passwd_home() { return passwd(5); }
+
 std::string state_folder() { return in_home("XDG_STATE_HOME", "/.local/state/ikigai"); }
 std::string config_folder() { return in_home("XDG_CONFIG_HOME", "/.config/ikigai"); }
 
@@ -67,6 +58,19 @@ std::string temporary_folder()
     return named.starts_with('/') ? named : "/tmp";
 }
 
+std::string in_path(const std::string& name)
+{
+    if (name.find('/') != name.npos)
+        return name;
+    auto path = variable("PATH");
+    for (auto folder : split(path, ':')) {
+        auto candidate = std::string(folder) + "/" + name;
+        if (access(candidate.c_str(), X_OK) == 0)
+            return candidate;
+    }
+    return name;
+}
+
 std::string own_path(const char* argv0)
 {
     char path[PATH_MAX];
@@ -74,7 +78,7 @@ std::string own_path(const char* argv0)
     if (size > 0)
         return {path, static_cast<std::size_t>(size)};
     std::string name = argv0 ? argv0 : "ikigai";
-    return name.find('/') == name.npos ? found_in_path(name) : name;
+    return in_path(name);
 }
 
 std::string host_name()

@@ -28,7 +28,8 @@ private:
     std::string before_;
 };
 
-// A folder that is also a home without a configuration or a key, with tools in it.
+// A folder that is also a home without a configuration or a key, with tools in it. Since a home is no workspace, tools
+// run in it without a sandbox; sandbox_test is about those that do not.
 class Home : public Folder {
 public:
     void tool(const std::string& name, const std::string& script) const { write(".ikigai/tools/" + name, script, 0755); }

@@ -1,0 +1,50 @@
+// Guard: what in a workspace decides what runs outside of the sandbox: .git/config, .git/hooks and .ikigai. Landlock can
+// only allow, and what it allows for a folder it allows for all beneath: a workspace in which files can be made
+// cannot have a part where they cannot. So these are remembered before a call and put back after it.
+#pragma once
+
+#include "base/confine.h"
+#include "base/file.h"
+
+#include <map>
+#include <optional>
+#include <vector>
+
+namespace ik {
+
+class Guard {
+public:
+    explicit Guard(std::string folder) : folder_(std::move(folder)) {}
+
+    static bool covers(std::string_view beneath);   // a path inside of the workspace
+
+    void remember();
+
+    // Puts back what has changed since; what was found instead stays beside it, under another name. Done by a process that
+    // is confined as the tools are, so that a link that one of them has left leads it nowhere. A sentence for each.
+    std::vector<std::string> put_back(const Confinement&);
+
+private:
+    struct Entry {
+        mode_t mode = 0;
+        std::string content = {};   // of a file, or where a link leads
+        Stamp stamp = {};
+
+        bool operator==(const Entry& other) const { return mode == other.mode && content == other.content; }
+    };
+    struct Piece {
+        std::map<std::string, Entry> tree;   // by path from the piece on; "" is the piece itself; empty: it is not there
+        std::size_t size = 0;
+        bool whole = true;                   // small enough to be remembered
+    };
+    using Pieces = std::map<std::string, Piece>;
+
+    Pieces look() const;
+    void look_at(int folder, const char* name, const std::string& path, const Piece* before, Piece& piece) const;
+    static bool restore(const std::string& name, const std::string& aside, const Piece& piece);
+
+    std::string folder_;
+    Pieces before_;
+};
+
+}
