@@ -60,3 +60,15 @@ TEST_CASE("json: arguments are checked against a schema, in words")
     CHECK(why(schema, R"("text")") == "the arguments must be an object");
     CHECK(why(schema, R"({"path":"x","more":1})") != "");
 }
+
+TEST_CASE("json: what looks like a pattern inside data does no harm")
+{
+    for (auto* schema : {R"({"properties":{"a":{"default":{"pattern":"("}}}})", R"({"properties":{"a":{"enum":[{"pattern":"("}]}}})",
+                         R"({"definitions":{"type":"string","pattern":"("}})"})
+        CHECK(validate(*parse_json(schema), object({{"b", "x"}})));
+}
+
+TEST_CASE("json: a number is read to its last digit")
+{
+    for (auto* text : {"[9.222337203683372e+27]", "[0.1]", "[123456789.12345679]", "[5e-324]"}) CHECK(parse_json(text)->dump() == text);
+}
