@@ -230,8 +230,8 @@ Result<Json> parse_json(std::string_view text)
     Builder builder;
     builder.stack.reserve(64);
     // Its own check of the encoding goes byte by byte: it only has to say what is wrong.
-    auto outcome = valid_utf8(text) ? reader.Parse<rapidjson::kParseIterativeFlag | rapidjson::kParseFullPrecisionFlag>(stream, builder)
-                                    : reader.Parse<rapidjson::kParseIterativeFlag | rapidjson::kParseFullPrecisionFlag | rapidjson::kParseValidateEncodingFlag>(stream, builder);
+    auto outcome = valid_utf8(text) ? reader.Parse<rapidjson::kParseIterativeFlag>(stream, builder)
+                                    : reader.Parse<rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag>(stream, builder);
     if (builder.depth > max_json_depth)
         return Error{code::invalid_arg, "Invalid JSON: nested too deeply"};
     if (outcome.IsError())
@@ -250,7 +250,7 @@ Result<Written> parse_written(std::string_view text)
     StringStream stream(padded.data());
     Reader reader;
     Locator locator(padded, stream);
-    auto outcome = reader.Parse<kParseIterativeFlag | kParseFullPrecisionFlag | kParseCommentsFlag | kParseTrailingCommasFlag>(stream, locator);
+    auto outcome = reader.Parse<kParseIterativeFlag | kParseCommentsFlag | kParseTrailingCommasFlag>(stream, locator);
     auto error = [&](std::string_view why) { return Error{code::invalid_arg, std::to_string(locator.line()) + ": " + std::string(why)}; };
     if (locator.depth > max_json_depth)
         return error("Nested too deeply.");
