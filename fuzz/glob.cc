@@ -2,6 +2,7 @@
 #include "fuzz/fuzz.h"
 
 #include "applets/walk.h"
+#include "base/text.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -19,6 +20,14 @@ bool tree()
     return true;
 }
 
+// Whether a component may be the folder above: .., but also .* or .?, from where any folder of the machine may be reached.
+bool may_leave(std::string_view pattern)
+{
+    return std::ranges::any_of(split(pattern, '/'), [](auto part) {
+        return part.starts_with('\\') || (part.size() > 1 && part[0] == '.' && !std::isalnum(static_cast<unsigned char>(part[1])));
+    });
+}
+
 }
 
 void glob(std::string_view bytes)
@@ -26,8 +35,7 @@ void glob(std::string_view bytes)
     static const bool made = tree();
     if (!made || bytes.size() > 300 || bytes.find('\0') != bytes.npos)
         return;
-    // Inside the tree: a pattern of its own may name any folder of the machine.
-    if (bytes.starts_with('/') || bytes.find("..") != bytes.npos)
+    if (bytes.starts_with('/') || may_leave(bytes))
         return;
     auto paths = walk({.pattern = std::string(bytes), .path = scratch() + "/tree"});
     if (!paths)

@@ -14,7 +14,6 @@ void json(std::string_view bytes)
         auto again = parse_json(text);
         claim(again.operator bool(), "what was written can be read");
         claim(valid_utf8(text) && text.find('\n') == text.npos, "it is one line of UTF-8");
-        claim(again->dump() == text, "and is written the same again");
         claim(parse_written(bytes).operator bool(), "JSON is also JSON of people");
     }
     parse_written(bytes).operator bool();

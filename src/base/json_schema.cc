@@ -8,6 +8,8 @@
 #ifdef __SSE2__
 #define RAPIDJSON_SSE2   // as in json.cc: one program has one RapidJSON
 #endif
+#define RAPIDJSON_SCHEMA_USE_INTERNALREGEX 0   // it asserts on patterns that it cannot read, and looks for them everywhere
+#define RAPIDJSON_SCHEMA_USE_STDREGEX 0        // which would stand in, and leaks those
 #include <rapidjson/document.h>
 #include <rapidjson/schema.h>
 #include <rapidjson/stringbuffer.h>

@@ -60,3 +60,10 @@ TEST_CASE("json: arguments are checked against a schema, in words")
     CHECK(why(schema, R"("text")") == "the arguments must be an object");
     CHECK(why(schema, R"({"path":"x","more":1})") != "");
 }
+
+TEST_CASE("json: what looks like a pattern inside data does no harm")
+{
+    for (auto* schema : {R"({"properties":{"a":{"default":{"pattern":"("}}}})", R"({"properties":{"a":{"enum":[{"pattern":"("}]}}})",
+                         R"({"definitions":{"type":"string","pattern":"("}})"})
+        CHECK(validate(*parse_json(schema), object({{"b", "x"}})));
+}
