@@ -199,6 +199,7 @@ void add_chat_options(CLI::App& app, ChatWords& words)
     add_setting(app, "--thinking", words.set, "none, low, medium or high")->check(CLI::IsMember({"none", "low", "medium", "high"}))->type_name("LEVEL");
     app.add_option("--output-format", words.format, "text, json or stream-json")->check(CLI::IsMember({"text", "json", "stream-json"}))->type_name("FORMAT");
     add_setting(app, "--max-turns", words.set, "Model requests a message")->check(CLI::Range(1, 1'000'000))->type_name("N");
+    app.add_flag_callback("--no-compact", [&] { words.set["compact"] = "false"; }, "Never summarise the conversation by itself");
     add_setting(app, "--tools", words.set, "Offer only these tools, named with commas")->type_name("A,B");
     add_setting(app, "--timeout", words.set, "Time limit of the whole, in seconds")->check(CLI::PositiveNumber)->type_name("SECONDS");
 }

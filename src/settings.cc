@@ -20,6 +20,8 @@ constexpr SettingRow table[] = {
     {{"tools", Kind::texts}, "[]", Project::less, "The only tools that are offered; all where empty"},
     {{"tool_timeout", Kind::number, "", 0.001}, "30", Project::less, "Time limit of a tool call, in seconds"},
     {{"max_tokens", Kind::integer}, "0", Project::less, "The longest answer, in tokens; 0: the provider's own limit"},
+    {{"context_window", Kind::integer}, "0", Project::less, "How much the model reads, in tokens; 0: as known, or as the server says"},
+    {{"compact", Kind::boolean}, "true", Project::never, "Summarise a conversation that has nearly filled the model's window"},
     {{"stream_idle_timeout", Kind::number, "", 0.001}, "120", Project::never, "How long a stream may be silent, in seconds"},
     {{"providers", Kind::object}, "{}", Project::never, "More providers, by name"},
     {{"prices", Kind::object}, "{}", Project::never, "US dollars a million tokens, by the start of a model's name"},
@@ -180,6 +182,8 @@ double Settings::number(std::string_view name) const
     auto& value = (*this)[name].value;
     return value.as<double>() ? *value.as<double>() : static_cast<double>(*value.as<std::int64_t>());
 }
+
+bool Settings::claim(std::string_view name) const { return *(*this)[name].value.as<bool>(); }
 
 std::vector<std::string> Settings::texts(std::string_view name) const
 {
