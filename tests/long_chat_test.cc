@@ -116,7 +116,7 @@ TEST_CASE("long chat: a request that overflows all the same is compacted and sen
     SECTION("and then it is answered")
     {
         ModelServer server({stream_of({text("one")}), stream_of({text("two")}), full, stream_of({text("SUMMARY")}), stream_of({text("three")})});
-        auto ran = chat(home, server, {}, "a " + std::string(4000, 'x') + "\nb " + std::string(4000, 'x') + "\nc\n");
+        auto ran = chat(home, server, {}, "a " + std::string(1500, 'x') + "\nb " + std::string(1500, 'x') + "\nc\n");
         INFO(ran.out);
         CHECK(ran.out.find("● three\n") != std::string::npos);
         CHECK(ran.out.find("SUMMARY") == std::string::npos);
@@ -128,7 +128,7 @@ TEST_CASE("long chat: a request that overflows all the same is compacted and sen
     SECTION("only once")
     {
         ModelServer server({stream_of({text("one")}), full, stream_of({text("SUMMARY")}), full});
-        auto ran = chat(home, server, {}, "a " + std::string(4000, 'x') + "\nb\n");
+        auto ran = chat(home, server, {}, "a " + std::string(3000, 'x') + "\nb\n");
         CHECK(ran.status == 1);
         CHECK(count(ran.out, "maximum context length") == 1);
         CHECK(server.requests().size() == 4);
@@ -154,16 +154,16 @@ TEST_CASE("long chat: a summary that fails ends the turn and loses nothing")
 {
     Home home;
     auto long_one = std::string(4000, 'x');
-    ModelServer server({stream_of({text("one")}), refusal(400, "no summaries today"), stream_of({text("SUMMARY")}), stream_of({text("three")})});
-    auto ran = chat(home, server, {}, "a " + long_one + "\n/compact\n/compact the x\nthen\n");
+    ModelServer server({stream_of({text("one")}), stream_of({text("two")}), refusal(400, "no summaries today"), stream_of({text("SUMMARY")}), stream_of({text("three")})});
+    auto ran = chat(home, server, {}, "a " + long_one + "\nb\n/compact\n/compact the x\nthen\n");
     INFO(ran.out);
     CHECK(ran.out.find("✗ The conversation could not be compacted: no summaries today") != std::string::npos);
     CHECK(ran.out.find("Compacted: ") != std::string::npos);
     CHECK(ran.out.ends_with("● three\n"));
-    REQUIRE(server.requests().size() == 4);
-    CHECK(server.requests()[2].body.find(long_one) != std::string::npos);
-    CHECK(server.requests()[2].body.find("Keep in particular, as the user asks: the x") != std::string::npos);
-    CHECK(server.requests()[3].body.find(long_one) == std::string::npos);
+    REQUIRE(server.requests().size() == 5);
+    CHECK(server.requests()[3].body.find(long_one) != std::string::npos);
+    CHECK(server.requests()[3].body.find("Keep in particular, as the user asks: the x") != std::string::npos);
+    CHECK(server.requests()[4].body.find(long_one) == std::string::npos);
 }
 
 TEST_CASE("long chat: /compact with nothing to compact says so")
@@ -177,9 +177,9 @@ TEST_CASE("long chat: /compact with nothing to compact says so")
 TEST_CASE("long chat: in a stream the compaction is two events, and the summary is no text of the answer")
 {
     Home home;
-    home.write("big", lines_to(400, "a line of it"));
+    home.write("big", lines_to(280, "a line of it"));
     ModelServer server({stream_of({call("c1", "file_read", R"({"file_path":"big"})")}), stream_of({call("c2", "file_read", R"({"file_path":"big"})")}), stream_of({text("SUMMARY")}), stream_of({text("Done.")})});
-    auto ran = chat(home, server, {"-p", "read big twice", "--output-format", "stream-json"}, "", {window(4500)});
+    auto ran = chat(home, server, {"-p", "read big twice", "--output-format", "stream-json"}, "", {window(4000)});
     INFO(ran.out << ran.err);
     CHECK(ran.status == 0);
     CHECK(ran.out.find(R"({"type":"event","kind":"compacting","content":"Compacting the conversation ()") != std::string::npos);

@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t kept_share = 5;          // a fifth for the last turns
 constexpr std::int64_t most_kept_percent = 40;  // where a single turn is longer than that, its envelopes are cut
 constexpr std::int64_t summary_share = 5;
-constexpr std::int64_t piece_percent = 60;      // of a question, for the conversation in it
+constexpr std::int64_t piece_percent = 75;      // of a question, for the conversation in it
 
 constexpr std::int64_t bytes_a_token = 3;       // carefully
 constexpr std::size_t usual_piece = 96'000, least_piece = 4'000, least_envelope = 400, longest_task = 32'000;
@@ -218,9 +218,11 @@ std::optional<Compaction> Compaction::of(const Json::Array& messages, Room room)
             out.summary_ = message.text("summary");
         else if (!(message == acknowledgement()) && !(is_user(message) && message.text("text") == out.task_))
             out.transcript_ += spoken(message) + "\n\n";
-    out.piece_size_ = tokens > 0 ? std::max(bytes_of(tokens * piece_percent / 100), least_piece) : usual_piece;
-    if (old.size() <= 2 && !out.needs_answer() && !out.longest_envelope_ && !old.empty() && is_summary(old.front()))
-        return {};   // it is as short as it was made before
+    if (!out.needs_answer() && !out.longest_envelope_)
+        return {};   // the task alone, or what was made short before
+    auto size = static_cast<std::int64_t>(out.transcript_.size());
+    auto piece = tokens * piece_percent / 100 * size / estimated_tokens(Json(out.transcript_));   // as many bytes as those tokens have here
+    out.piece_size_ = tokens > 0 ? std::max(static_cast<std::size_t>(piece), least_piece) : usual_piece;
     return out;
 }
 

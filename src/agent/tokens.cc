@@ -40,7 +40,8 @@ struct Bytes {
 std::int64_t estimated_tokens(const Json& value)
 {
     Bytes bytes;
-    bytes.add(value);
+    auto* text = value.find("summary") ? value.find("text") : nullptr;   // the parts of a summary are not sent
+    bytes.add(text ? *text : value);
     return bytes.tokens() + around_one;
 }
 

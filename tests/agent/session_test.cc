@@ -140,7 +140,7 @@ const std::string long_text(4000, 'x');
 // Two turns of about 1,000 tokens each, and a window that they nearly fill.
 Session nearly_full(bool compact = true)
 {
-    Session session({.provider = "p", .model = "m", .system = "s", .thinking = "", .window = 2700, .compact = compact});
+    Session session({.provider = "p", .model = "m", .system = "s", .thinking = "", .window = 2800, .compact = compact});
     for (int i = 0; i < 2; ++i)
         for (const Event& event : {Event(UserSaid{long_text}), Event(ModelSaid{"ok"}), Event(ModelDone{"end_turn"})}) session.on(event);
     return session;
@@ -190,7 +190,7 @@ TEST_CASE("session: before the window is full a summary is asked for, and the tu
     REQUIRE(effects.size() == 2);
     auto& done = *effect<Compacted>(effects);
     CHECK(done.summary.text("summary") == "SUM");
-    CHECK(done.kept_from == 4);
+    CHECK(done.kept_from == 3);
     CHECK(done.after < done.before);
     CHECK(done.after == session.tokens());
     CHECK(*effect<Ask>(effects)->request.find("messages") == session.messages());
