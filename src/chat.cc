@@ -39,8 +39,10 @@ bool colour_wanted() { return isatty(1) && variable("NO_COLOR").empty() && varia
 
 Chat::Chat(const ChatOptions& options, const World& world)
     : options_(options), world_(world), id_(new_id()), mouth_(options.format, colour_wanted()),
-      session_({.provider = options.provider, .model = options.model, .system = options.system.value_or(system_text(here())),
-                .thinking = options.thinking, .max_tokens = options.max_tokens, .max_turns = options.max_turns}),
+      guides_(options.system ? Guides{} : read_guides()),
+      session_({.provider = options.provider, .model = options.model, .system = options.system.value_or(system_text(here(), guides_.notes)),
+                .thinking = options.thinking, .max_tokens = options.max_tokens, .max_turns = options.max_turns,
+                .window = options.window, .compact = options.compact}),
       sandbox_(sandbox_for(options.sandbox, outputs_folder(id_))),
       host_({.session = id_, .outputs = outputs_folder(id_), .rules = options.rules, .sandbox = sandbox_ ? &*sandbox_ : nullptr,
              .objection = [this](const Tool& tool) { return options_.project.objection(tool); }}),
@@ -91,7 +93,9 @@ int Chat::run()
     if (!sandbox_->notice().empty())
         mouth_.warn(sandbox_->notice());
     mouth_.session(id_, options_.provider, options_.model);
+    show_guides();
     registry_.start(places());
+    ask_window();
     audit_.start();
     if (options_.print && !keyboard_open_)
         say_message(*options_.print);
@@ -156,7 +160,9 @@ int Chat::run()
 
 void Chat::happen(const Event& event)
 {
-    mouth_.event(event);
+    bool of_summary = session_.compacting() && (std::holds_alternative<ModelSaid>(event) || std::holds_alternative<ModelThought>(event));
+    if (!of_summary)
+        mouth_.event(event);
     for (auto& effect : session_.on(event))
         std::visit([this](auto& e) { perform(e); }, effect);
 }
@@ -183,6 +189,7 @@ void Chat::perform(const Ask& ask)
         return;
     heard_model_ = Clock::now();
     model_->say(ask.request.dump() + "\n");
+    warn_of_cut();
 }
 
 void Chat::perform(const Run& run)
@@ -210,6 +217,29 @@ void Chat::perform(const End& end)
         status_ = exit_status(end);
     if (options_.print)
         leaving_ = true;
+    if (window_ && window_->assumed && model_)
+        ask_window();   // the model is loaded now: its server knows more
+}
+
+void Chat::perform(const SayCompacting& compacting)
+{
+    mouth_.notice(object({{"kind", "compacting"}, {"content", "Compacting the conversation (" + std::to_string(compacting.tokens) + " tokens)…"},
+                          {"data", object({{"tokens", compacting.tokens}})}}));
+}
+
+void Chat::perform(const Compacted& done)
+{
+    mouth_.notice(object({{"kind", "compacted"}, {"content", "Compacted: " + std::to_string(done.before) + " → " + std::to_string(done.after) + " tokens"},
+                          {"data", object({{"before", done.before}, {"after", done.after}})}}));
+    prompted_ = false;
+}
+
+bool Chat::compact(std::string keep)
+{
+    auto effects = session_.on(CompactionWanted{std::move(keep)});
+    for (auto& effect : effects)
+        std::visit([this](auto& e) { perform(e); }, effect);
+    return !effects.empty();
 }
 
 // Ends the run in the middle of a turn.
@@ -292,6 +322,8 @@ void Chat::hear_model()
         bytes.erase(0, end + 1);
         heard_model_ = Clock::now();
         for (auto line : split(lines, '\n')) {
+            if (auto window = server_window(line))
+                hear_window(*window);
             auto event = model_event(line);
             if (!event || !session_.asking())
                 continue;
@@ -315,6 +347,40 @@ void Chat::hear_model()
         fail("the model process was silent for " + std::to_string(options_.silence.count() / 1000) + " s");
     else if (bytes.size() > max_model_line)
         fail("the model process said a line of more than 64 MB");
+}
+
+void Chat::show_guides()
+{
+    if (auto line = guides_.line(); !line.empty() && options_.format == Format::person)
+        mouth_.say(harmless(line) + "\n");
+    for (auto& sentence : guides_.left_out)
+        mouth_.warn(sentence);
+}
+
+// The answer comes before that of the next request, within a second or not at all.
+void Chat::ask_window()
+{
+    if (options_.ask_window && start_model())
+        model_->say(object({{"type", "window"}, {"model", options_.model}}).dump() + "\n");
+}
+
+void Chat::hear_window(const ServerWindow& window)
+{
+    window_ = window;
+    if (window.tokens > 0 && !window.assumed)
+        session_.learn_window(window.tokens);
+    if (session_.asking())
+        warn_of_cut();
+}
+
+// Once: whoever is cut off has lost the system text and the task.
+void Chat::warn_of_cut()
+{
+    if (told_cut_ || !window_ || !window_->cuts || window_->tokens <= 0 || session_.tokens() <= window_->tokens)
+        return;
+    told_cut_ = true;
+    mouth_.warn("⚠ " + window_->server + " reads " + std::to_string(window_->tokens) + " tokens" + (window_->assumed ? " unless it is told otherwise" : "") +
+                " and this request has about " + std::to_string(session_.tokens()) + ": it leaves out the beginning without a word. Set num_ctx in the model's Modelfile, or OLLAMA_CONTEXT_LENGTH for the server, higher.");
 }
 
 void Chat::hear_tools()

@@ -6,6 +6,7 @@
 #include "agent/session.h"
 #include "audit.h"
 #include "base/signals.h"
+#include "guides.h"
 #include "host.h"
 #include "llm/models.h"
 #include "mouth.h"
@@ -24,6 +25,9 @@ struct ChatOptions {
     Format format = Format::person;
     std::int64_t max_turns = 50;
     std::int64_t max_tokens = 0;           // 0: the provider's own limit
+    std::int64_t window = 0;               // what the model reads, in tokens; 0: not known
+    bool ask_window = false;               // its server may say so
+    bool compact = true;                   // a conversation that has nearly filled it
     std::optional<providers::Price> price; // of the model, where it is known
     ToolRules rules;                       // limits and grants of the tools
     milliseconds silence = std::chrono::seconds(300);   // `ikigai llm` speaks at least this often while it is asked
@@ -48,6 +52,7 @@ public:
     const Registry& registry() const { return registry_; }
     Mouth& mouth() { return mouth_; }
     void refresh();
+    bool compact(std::string keep);        // false: there is nothing to compact
     void quit() { leaving_ = true; }
     Host& host() { return host_; }
     std::vector<pid_t> others() const;   // the processes that run for us and are no tool calls
@@ -58,6 +63,8 @@ private:
     void perform(const Run&);
     void perform(const Cancel&);
     void perform(const End&);
+    void perform(const SayCompacting&);
+    void perform(const Compacted&);
 
     Registry::Places places();
     bool start_model();
@@ -67,6 +74,10 @@ private:
     void hear_keyboard();
     void hear_signals();
     void hear_model();
+    void show_guides();
+    void ask_window();
+    void hear_window(const ServerWindow&);
+    void warn_of_cut();
     void hear_tools();
     void hear_registry();
     void obey_user();
@@ -82,6 +93,7 @@ private:
     World world_;
     std::string id_;
     Mouth mouth_;
+    Guides guides_;
     Session session_;
     LoopGuard guard_;
     Registry registry_;
@@ -90,6 +102,7 @@ private:
     Host host_;
     Audit audit_;
     std::optional<Child> model_;
+    std::optional<ServerWindow> window_;  // as its server says
     Clock::time_point heard_model_{};     // when it last said something
     Signals signals_;
     std::optional<Clock::time_point> deadline_;
@@ -97,7 +110,7 @@ private:
     std::vector<Event> later_;            // events of our own making, for the next turn of the loop
     std::string typed_;                   // of the keyboard, not yet a message
     std::optional<std::string> waiting_message_;   // said before the tools were there
-    bool keyboard_open_ = true, prompted_ = false, leaving_ = false, hinted_ = false, told_failure_ = false, gave_up_ = false;
+    bool keyboard_open_ = true, prompted_ = false, leaving_ = false, hinted_ = false, told_failure_ = false, gave_up_ = false, told_cut_ = false;
     int status_ = 0, signal_ = 0;
 };
 

@@ -69,6 +69,13 @@ Status tool(Chat& chat, std::string_view name)
     return Done{};
 }
 
+Status compact(Chat& chat, std::string_view keep)
+{
+    if (!chat.compact(std::string(keep)))
+        return Error{code::usage, "There is nothing to compact."};
+    return Done{};
+}
+
 Status refresh(Chat& chat, std::string_view)
 {
     chat.refresh();
@@ -164,6 +171,7 @@ struct Command {
 
 constexpr Command commands[] = {
     {"bg", "[N]", "Let a running tool go on in the background", background, true},
+    {"compact", "[WHAT]", "Summarise the conversation; keep WHAT in particular", compact},
     {"help", "", "List the commands", help},
     {"ps", "[stop N]", "What runs, and what tools left running; stop one", ps, true},
     {"quit", "", "End the conversation", quit},
@@ -175,7 +183,7 @@ Status help(Chat& chat, std::string_view)
 {
     std::string out = "Commands:\n";
     for (auto& command : commands)
-        out += "  " + padded("/" + std::string(command.name) + " " + command.arguments, 14) + " " + command.help + "\n";
+        out += "  " + padded("/" + std::string(command.name) + " " + command.arguments, 15) + " " + command.help + "\n";
     chat.mouth().say(out);
     return Done{};
 }

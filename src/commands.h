@@ -1,4 +1,4 @@
-// Slash commands: a table. None of them talks to the model.
+// Slash commands: a table. None of them talks to the model but /compact.
 #pragma once
 
 #include <string_view>

@@ -148,6 +148,7 @@ void add_chat_options(CLI::App& app, ChatWords& words)
     app.add_option("--output-format", words.format, "text, json or stream-json")->check(CLI::IsMember({"text", "json", "stream-json"}))->type_name("FORMAT");
     add_setting(app, "--max-turns", words.set, "Model requests a message")->check(CLI::Range(1, 1'000'000))->type_name("N");
     add_setting(app, "--approve", words.set, "auto, edits, ask or plan: what is asked about")->check(CLI::IsMember({"auto", "edits", "ask", "plan"}))->type_name("MODE");
+    app.add_flag_callback("--no-compact", [&] { words.set["compact"] = "false"; }, "Never summarise the conversation by itself");
     add_setting(app, "--tools", words.set, "Offer only these tools, named with commas")->type_name("A,B");
     add_setting(app, "--timeout", words.set, "Time limit of the whole, in seconds")->check(CLI::PositiveNumber)->type_name("SECONDS");
 }

@@ -24,6 +24,8 @@ constexpr SettingRow table[] = {
     {{"sandbox_protect", Kind::texts}, "[]", Project::never, "More files and folders that tools may not read; ~ is the home"},
     {{"sandbox_unix_sockets", Kind::texts}, "[]", Project::never, "Sockets that tools may connect to; none where empty, any of them otherwise"},
     {{"max_tokens", Kind::integer}, "0", Project::less, "The longest answer, in tokens; 0: the provider's own limit"},
+    {{"context_window", Kind::integer}, "0", Project::less, "How much the model reads, in tokens; 0: as known, or as the server says"},
+    {{"compact", Kind::boolean}, "true", Project::never, "Summarise a conversation that has nearly filled the model's window"},
     {{"stream_idle_timeout", Kind::number, "", 0.001}, "120", Project::never, "How long a stream may be silent, in seconds"},
     {{"audit", Kind::text, "|false|true|file|syslog"}, "\"\"", Project::never, "A log of every tool call: true, or syslog too; off where empty"},
     {{"providers", Kind::object}, "{}", Project::never, "More providers, by name"},
@@ -187,6 +189,8 @@ double Settings::number(std::string_view name) const
     auto& value = (*this)[name].value;
     return value.as<double>() ? *value.as<double>() : static_cast<double>(*value.as<std::int64_t>());
 }
+
+bool Settings::claim(std::string_view name) const { return *(*this)[name].value.as<bool>(); }
 
 std::vector<std::string> Settings::texts(std::string_view name) const
 {

@@ -39,6 +39,7 @@ struct Settings {
     Setting& at(std::string_view name);
     std::string text(std::string_view name) const;
     double number(std::string_view name) const;
+    bool claim(std::string_view name) const;
     std::vector<std::string> texts(std::string_view name) const;
 
     // The same, but nothing where a later layer names another provider than this value was written for.

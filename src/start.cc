@@ -44,6 +44,8 @@ void apply(const Settings& settings, ChatOptions& options)
     for (auto& name : settings.texts("only_tools"))
         options.only_tools.push_back(replace(name, '-', '_'));
     options.rules = ToolRules(settings);
+    options.window = static_cast<std::int64_t>(settings.number("context_window"));
+    options.compact = settings.claim("compact");
     options.silence = std::max(options.silence, time_of(settings, "stream_idle_timeout") + std::chrono::seconds(60));
     options.audit = audit_to(settings.text("audit"));
     if (auto timeout = time_of(settings, "timeout"); timeout.count() > 0)
@@ -86,6 +88,10 @@ int start_chat(ChatOptions options, const Settings& settings, const World& world
     apply(settings, options);
     options.provider = choice->provider;
     options.model = choice->model;
+    if (options.window == 0) {
+        options.window = providers::model_named(choice->model).context;
+        options.ask_window = choice->provider == "openai-chat" && address_of(*choice).starts_with("http:");   // one of ours: it may tell
+    }
     options.price = providers::price_of(choice->model, settings["prices"].value);
     options.setup = choice->setup().dump();
     if (options.audit != Audit::To::nowhere)

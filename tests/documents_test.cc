@@ -125,7 +125,8 @@ struct User {
     Folder folder;
     std::vector<std::string> env{"HOME=" + folder / ".home", "PATH=/usr/local/bin:/usr/bin:/bin:" + std::string(std::getenv("PATH")),
                                  "TERM=dumb", "NO_COLOR", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "OPENAI_API_KEY", "OPENAI_BASE_URL",
-                                 "IKIGAI_PROVIDER", "IKIGAI_MODEL", "IKIGAI_BASE_URL", "IKIGAI_LIBEXEC_DIR", "IKIGAI_SANDBOX=off"};   // what holds a home is no workspace
+                                 "IKIGAI_PROVIDER", "IKIGAI_MODEL", "IKIGAI_BASE_URL", "IKIGAI_LIBEXEC_DIR", "IKIGAI_SANDBOX=off",   // what holds a home is no workspace
+                                 "IKIGAI_CONTEXT_WINDOW=1000000"};   // known: a scripted server is not asked for it
 
     User() { fs::create_directories(folder / ".home"); }
 

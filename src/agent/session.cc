@@ -1,11 +1,21 @@
 #include "agent/session.h"
 
+#include "agent/tokens.h"
+
 #include <algorithm>
 
 namespace ik {
+namespace {
+
+constexpr std::int64_t full_percent = 80;
+
+}
 
 Effects Session::on(const Event& event)
 {
+    if (compaction_)
+        if (auto effects = hear_summary(event))
+            return *effects;
     return std::visit([this](auto& e) { return handle(e); }, event);
 }
 
@@ -16,7 +26,7 @@ Effects Session::handle(const UserSaid& e)
     answer_.clear();
     usage_ = {};
     turns_ = calls_ = 0;
-    interrupted_ = false;
+    interrupted_ = overflowed_ = false;
     return ask();
 }
 
@@ -62,6 +72,7 @@ Effects Session::handle(const ModelUsed& e)
     usage_.input += e.usage.input;
     usage_.output += e.usage.output;
     usage_.cached += e.usage.cached;
+    last_used_ = e.usage;
     return {};
 }
 
@@ -76,10 +87,16 @@ Effects Session::handle(const ModelRetried&)
 
 Effects Session::handle(const ModelDone& e)
 {
-    asking_ = false;
+    asking_ = overflowed_ = false;
+    auto expected = tokens();
     // A reply that was cut or refused may hold half a call: none of them runs.
     bool cut = e.reason == "max_tokens" || e.reason == "refusal" || e.reason == "error";
     keep_reply(!cut);
+    // A figure far below the estimate is of a service that counts only what it has not read before.
+    if (last_used_.input > expected / 3) {
+        known_ = last_used_.input + last_used_.output;
+        known_at_ = messages_.size();
+    }
     waiting_ = std::exchange(called_, {});
     if (cut)
         waiting_.clear();
@@ -97,8 +114,17 @@ Effects Session::handle(const ModelDone& e)
 Effects Session::handle(const ModelFailed& e)
 {
     asking_ = false;
+    bool too_long = e.error_code == code::context_overflow && parts_.empty();
     keep_reply(false);
     called_.clear();
+    if (too_long && options_.compact && !std::exchange(overflowed_, true)) {
+        // What the window is has just been seen; a known one may be wrong.
+        auto effects = compact(options_.window ? std::min(options_.window, tokens()) : tokens() / 2, "", true);
+        if (!effects.empty()) {
+            --turns_;   // that request brought nothing
+            return effects;
+        }
+    }
     return {End{"error", e.error, e.error_code}};
 }
 
@@ -162,16 +188,120 @@ Effects Session::ask()
 {
     if (turns_ >= options_.max_turns)
         return {End{"max_turns", "the limit of " + std::to_string(options_.max_turns) + " model requests a message is reached", std::string(code::max_turns)}};
+    if (options_.compact && nearly_full())
+        if (auto effects = compact(options_.window, "", true); !effects.empty())
+            return effects;
+    return send({});
+}
+
+Effects Session::send(Effects before)
+{
     ++turns_;
     asking_ = true;
     answer_.clear();
+    last_used_ = {};
+    before.push_back(request());
+    return before;
+}
+
+Ask Session::request() const
+{
     auto request = object({{"type", "ask"}, {"provider", options_.provider}, {"model", options_.model},
                            {"system", options_.system}, {"messages", messages_}, {"tools", tools_}});
     if (options_.max_tokens)
         request.set("max_tokens", options_.max_tokens);
     if (!options_.thinking.empty())
         request.set("thinking", options_.thinking);
-    return {Ask{std::move(request)}};
+    return {std::move(request)};
+}
+
+std::int64_t Session::tokens() const
+{
+    if (known_ && known_at_ <= messages_.size())
+        return known_ + estimated_tokens(std::span(messages_).subspan(known_at_));
+    return estimated_tokens(options_.system) + estimated_tokens(tools_) + estimated_tokens(messages_);
+}
+
+// Of a window: what is left for messages.
+std::int64_t Session::room(std::int64_t window) const
+{
+    return window - estimated_tokens(options_.system) - estimated_tokens(tools_);
+}
+
+// A window that the system text and the tools fill by themselves is not mended by compaction.
+bool Session::nearly_full() const
+{
+    auto window = options_.window;
+    return window > 0 && tokens() >= window * full_percent / 100 && room(window) > window / 4;
+}
+
+// No effects: nothing would become shorter. window 0: not known.
+Effects Session::compact(std::int64_t window, std::string keep, bool then_ask)
+{
+    auto compaction = Compaction::of(messages_, {.tokens = window > 0 ? std::max<std::int64_t>(room(window), 500) : 0, .keep = std::move(keep)});
+    if (!compaction)
+        return {};
+    compaction_ = std::move(compaction);
+    ask_after_ = then_ask;
+    Effects effects{SayCompacting{tokens()}};
+    return compaction_->needs_answer() ? ask_summary(std::move(effects)) : end_compaction(std::move(effects));
+}
+
+Effects Session::ask_summary(Effects before)
+{
+    asking_ = true;
+    before.push_back(Ask{object({{"type", "ask"}, {"provider", options_.provider}, {"model", options_.model}, {"system", summary_system},
+                                 {"messages", compaction_->question()}, {"tools", Json::Array{}}})});
+    return before;
+}
+
+// The conversation becomes the short one, and its turn goes on.
+Effects Session::end_compaction(Effects before)
+{
+    auto done = compaction_->done();
+    done.before = tokens();
+    messages_ = compacted(messages_, done);
+    compaction_.reset();
+    known_ = 0;
+    known_at_ = 0;
+    done.after = tokens();
+    before.push_back(std::move(done));
+    return ask_after_ ? send(std::move(before)) : before;
+}
+
+Effects Session::handle(const CompactionWanted& e)
+{
+    return busy() ? Effects{} : compact(options_.window, e.keep, false);
+}
+
+// While a summary is asked for. Until it is complete the conversation stays as it is.
+std::optional<Effects> Session::hear_summary(const Event& event)
+{
+    auto give_up = [&](End end) {
+        asking_ = false;
+        compaction_.reset();
+        return Effects{std::move(end)};
+    };
+    if (auto* said = std::get_if<ModelSaid>(&event))
+        compaction_->hear(said->text);
+    else if (std::holds_alternative<ModelRetried>(event))
+        compaction_->hear_again();
+    else if (auto* failed = std::get_if<ModelFailed>(&event)) {
+        if (failed->error_code == code::context_overflow && compaction_->ask_less())
+            return ask_summary({});
+        return give_up({"error", "The conversation could not be compacted: " + failed->error, failed->error_code});
+    } else if (std::holds_alternative<ModelDone>(event)) {
+        asking_ = false;
+        if (auto taken = compaction_->take_answer(); !taken)
+            return give_up({"error", "The conversation could not be compacted: " + taken.error().message, std::string(taken.error().code)});
+        return compaction_->needs_answer() ? ask_summary({}) : end_compaction({});
+    } else if (std::holds_alternative<Interrupted>(event)) {
+        auto effects = give_up({"interrupted", "", ""});
+        effects.insert(effects.begin(), Cancel{});
+        return effects;
+    } else if (std::holds_alternative<ModelUsed>(event))
+        return {};   // it costs what it costs
+    return Effects{};
 }
 
 }

@@ -3,7 +3,7 @@
 // Messages have the neutral form that `ikigai llm` takes (ikigai-hacking.7).
 #pragma once
 
-#include "base/json.h"
+#include "agent/compaction.h"
 
 #include <map>
 
@@ -33,8 +33,9 @@ struct ModelFailed { std::string error, error_code; };
 struct ToolDone { std::string id; Json envelope; };
 struct Interrupted {};
 struct Noted { std::string text; };   // for the model to know; it is told when it is asked next
+struct CompactionWanted { std::string keep; };   // between turns: what to keep in particular
 using Event = std::variant<UserSaid, ModelSaid, ModelThought, ModelKept, ModelCalled, ModelUsed, ModelRetried,
-                           ModelDone, ModelFailed, ToolDone, Interrupted, Noted>;
+                           ModelDone, ModelFailed, ToolDone, Interrupted, Noted, CompactionWanted>;
 
 // What is to be done.
 struct Ask { Json request; friend bool operator==(const Ask&, const Ask&) = default; };
@@ -45,7 +46,8 @@ struct End {   // of the turn: the user's message is answered, or will not be
     std::string error, error_code;
     friend bool operator==(const End&, const End&) = default;
 };
-using Effect = std::variant<Ask, Run, Cancel, End>;
+struct SayCompacting { std::int64_t tokens; friend bool operator==(const SayCompacting&, const SayCompacting&) = default; };   // about, before it
+using Effect = std::variant<Ask, Run, Cancel, End, SayCompacting, Compacted>;   // Compacted: to be said and kept
 using Effects = std::vector<Effect>;
 
 class Session {
@@ -54,6 +56,8 @@ public:
         std::string provider, model, system, thinking;
         std::int64_t max_tokens = 0;    // 0: the provider's own
         std::int64_t max_turns = 50;    // model requests a message
+        std::int64_t window = 0;        // tokens; 0: not known
+        bool compact = true;            // by itself, when the window is nearly full or was too small
     };
     explicit Session(Options options) : options_(std::move(options)) {}
 
@@ -64,6 +68,9 @@ public:
     bool asking() const { return asking_; }   // the model is to speak
     const Json::Array& messages() const { return messages_; }
     const Options& options() const { return options_; }
+    void learn_window(std::int64_t tokens) { options_.window = tokens; }
+    bool compacting() const { return compaction_.has_value(); }   // what the model says is a summary
+    std::int64_t tokens() const;   // of the next request, about: the service's last figure and an estimate of the rest
 
     // Of the turn that ran last.
     const std::string& answer() const { return answer_; }   // the text of the last reply
@@ -84,9 +91,18 @@ private:
     Effects handle(const ToolDone&);
     Effects handle(const Interrupted&);
     Effects handle(const Noted&);
+    Effects handle(const CompactionWanted&);
 
     Effects ask();
     void tell_notes();
+    Effects send(Effects before);
+    Ask request() const;
+    bool nearly_full() const;
+    std::int64_t room(std::int64_t window) const;
+    Effects compact(std::int64_t window, std::string keep, bool then_ask);
+    std::optional<Effects> hear_summary(const Event&);
+    Effects ask_summary(Effects before);
+    Effects end_compaction(Effects before);
     void keep_reply(bool with_calls);
     void append_text(const char* member, const std::string& text);
 
@@ -102,6 +118,12 @@ private:
     Usage usage_;
     std::int64_t turns_ = 0, calls_ = 0;
     bool asking_ = false, interrupted_ = false;
+    std::optional<Compaction> compaction_;  // runs
+    bool ask_after_ = false;                // it: the turn goes on
+    bool overflowed_ = false;               // the last request did not fit
+    Usage last_used_;                       // of the reply that is streamed
+    std::int64_t known_ = 0;                // tokens of the first known_at_ messages and all around them, as the service said
+    std::size_t known_at_ = 0;
 };
 
 }

@@ -123,6 +123,15 @@ std::optional<Event> model_event(std::string_view line)
     return {};
 }
 
+std::optional<ServerWindow> server_window(std::string_view line)
+{
+    constexpr std::string_view start = R"({"type":"window")";   // as ikigai llm writes it: most lines are something else
+    auto json = line.starts_with(start) ? parse_json(line) : Result<Json>(Json());
+    if (!json || json->text("type") != "window")
+        return {};
+    return ServerWindow{string_of(*json, "server"), number(*json, "context_tokens"), member(*json, "assumed") == Json(true), member(*json, "cuts") == Json(true)};
+}
+
 std::optional<Json> notice(std::string_view line)
 {
     if (!trim(line).starts_with('{'))

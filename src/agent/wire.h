@@ -11,6 +11,15 @@ namespace ik {
 // No event: a line that the session need not know.
 std::optional<Event> model_event(std::string_view line);
 
+// What the model's server says of how much it reads: the line of type window.
+struct ServerWindow {
+    std::string server;          // "Ollama"
+    std::int64_t tokens = 0;     // 0: it does not say
+    bool assumed = false;        // it is the server's usual one, which may have been changed
+    bool cuts = false;           // what is longer loses its beginning without a word
+};
+std::optional<ServerWindow> server_window(std::string_view line);
+
 // Messages for the user that the model does not see (ikigai-tools.7, EVENTS).
 using Notices = std::vector<Json>;
 

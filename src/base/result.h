@@ -56,6 +56,7 @@ inline constexpr std::string_view auth_invalid = "AUTH_INVALID";
 inline constexpr std::string_view rate_limit = "RATE_LIMIT";
 inline constexpr std::string_view network_error = "NETWORK_ERROR";
 inline constexpr std::string_view api_error = "API_ERROR";
+inline constexpr std::string_view context_overflow = "CONTEXT_OVERFLOW";
 inline constexpr std::string_view timeout = "TIMEOUT";
 inline constexpr std::string_view max_turns = "MAX_TURNS";
 inline constexpr std::string_view llm_failed = "LLM_FAILED";

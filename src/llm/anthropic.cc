@@ -214,14 +214,17 @@ Json::Array messages(const Json& ask)
     return out;
 }
 
-// What was said so far is read from the cache next time: the mark stands on its last block.
-void mark_last_turn(Json::Array& messages)
+// What was said so far is read from the cache next time: a mark stands on its last block, and on that of the turn
+// before, since the service looks back from a mark over 20 blocks only, and a turn may have more.
+void mark_last_turns(Json::Array& messages)
 {
-    auto last = std::ranges::find(messages.rbegin(), messages.rend(), "user", [](auto& m) { return m.text("role"); });
-    if (last == messages.rend())
-        return;
-    auto& block = last->find("content")->as<Json::Array>()->back();
-    block = cached(std::move(block));
+    int marks = 2;   // with those of the system and the tools as many as it takes
+    for (auto message = messages.rbegin(); message != messages.rend() && marks > 0; ++message)
+        if (message->text("role") == "user") {
+            auto& block = message->find("content")->as<Json::Array>()->back();
+            block = cached(std::move(block));
+            --marks;
+        }
 }
 
 Json::Array tools(const Json& ask)
@@ -278,7 +281,7 @@ HttpRequest anthropic_request(const Json& ask, const Endpoint& endpoint)
     if (auto offered = tools(ask); !offered.empty())
         body.set("tools", std::move(offered));
     add_thinking(body, model, ask.text("thinking"), limit, said);
-    mark_last_turn(said);
+    mark_last_turns(said);
     body.set("messages", std::move(said));
 
     auto out = stream_request("/v1/messages", body);

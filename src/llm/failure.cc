@@ -62,11 +62,13 @@ int status_of(const Complaint& complaint)
 bool contains(std::string_view text, std::string_view part) { return lower(text).find(part) != std::string::npos; }
 
 // How services say that a conversation does not fit.
-constexpr std::string_view too_long_words[] = {"context length", "context window", "context size", "context limit", "too many tokens", "prompt is too long", "exceeds the maximum number of tokens"};
+constexpr std::string_view too_long_words[] = {"context length", "context window", "context size", "context limit", "too many tokens", "prompt is too long", "input is too long", "exceeds the maximum number of tokens"};
 
 bool too_long(const Complaint& c)
 {
-    return contains(c.type, "context_length") || std::ranges::any_of(too_long_words, [&](auto part) { return contains(c.message, part); });
+    if (c.status == 429)
+        return false;   // too many tokens a minute
+    return c.status == 413 || contains(c.type, "context_length") || std::ranges::any_of(too_long_words, [&](auto part) { return contains(c.message, part); });
 }
 
 // Google refuses a key with HTTP 400.
@@ -128,7 +130,7 @@ Failure failure_of(const Complaint& complaint, const Asked& asked, const Headers
         said = "The service answered without a word";
     auto help = advice(complaint, rule, asked, headers);
     while (said.ends_with('.')) said.pop_back();
-    Failure failure{.code = rule.code, .message = said + where(asked, mid_stream ? 0 : complaint.status) + (help.empty() ? "" : ". " + help), .status = complaint.status ? complaint.status : status};
+    Failure failure{.code = too_long(complaint) ? code::context_overflow : rule.code, .message = said + where(asked, mid_stream ? 0 : complaint.status) + (help.empty() ? "" : ". " + help), .status = complaint.status ? complaint.status : status};
     failure.retry = rule.retry && !too_long(complaint) && !contains(complaint.type, "insufficient_quota");
     failure.after = retry_after(headers, std::chrono::system_clock::now());
     if (!failure.after) failure.after = complaint.after;

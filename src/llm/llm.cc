@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "llm/failure.h"
 #include "llm/provider.h"
+#include "llm/window.h"
 
 #include <algorithm>
 #include <csignal>
@@ -21,7 +22,8 @@ using namespace providers;
 using std::chrono::milliseconds;
 
 constexpr int tries = 5;
-constexpr std::size_t most_of_other = 65536;
+constexpr milliseconds window_patience{1000};                    // with a server that is asked for its window, in all
+constexpr std::size_t most_of_other = 65536, most_of_list = 4u << 20;
 constexpr milliseconds longest_wait = std::chrono::minutes(10);   // who asks for more gets the error instead
 
 // What `ikigai chat` says in its first line. By hand there is none: then the environment counts.
@@ -136,6 +138,7 @@ private:
     std::string near_models(Http&, const Target&);
     void models(const Json&);
     void look_up(const Json&);
+    void window(const Json&);
     Result<HttpAnswer> ask_models(Http&, const Target&, std::vector<std::string>& models);
     Result<Http*> connection(const Url&);
 
@@ -166,8 +169,10 @@ bool Llm::on_line(std::string_view line)
         models(*request);
     else if (request->text("type") == "look_up")
         look_up(*request);
+    else if (request->text("type") == "window")
+        window(*request);
     else
-        fail({code::invalid_arg, "Not a request: its type must be ask, setup, models or look_up"});
+        fail({code::invalid_arg, "Not a request: its type must be ask, setup, models, look_up or window"});
     return !lost_;
 }
 
@@ -307,7 +312,7 @@ Result<HttpAnswer> Llm::ask_models(Http& http, const Target& target, std::vector
     request.headers.insert(request.headers.end(), target.endpoint.headers.begin(), target.endpoint.headers.end());
     std::string body;
     auto answer = http.send({.method = "GET", .path = target.url.path + std::string(target.row->models_path), .headers = request.headers},
-                            [&](std::string_view bytes) { body += bytes; return body.size() < (4u << 20); });
+                            [&](std::string_view bytes) { body += bytes; return body.size() < most_of_list; });
     if (!answer || !answer->ok())
         return answer;
     auto list = parse_json(clean_utf8(body));
@@ -365,6 +370,29 @@ void Llm::look_up(const Json& request)
         return fail(found.error());
     Json::Array list(found->begin(), found->end());
     say(object({{"type", "addresses"}, {"host", to.host}, {"port", to.port}, {"proxy", proxy->has_value()}, {"addresses", std::move(list)}}));
+}
+
+// How much the server reads, where it tells. A request waits behind this: it has its end, and its errors are silent.
+void Llm::window(const Json& request)
+{
+    auto target = target_of(request);
+    if (!target || target->row->answer || target->row->name != "openai-chat")
+        return say(object({{"type", "window"}}));
+    auto end = std::chrono::steady_clock::now() + window_patience;
+    auto left = [&] { return std::chrono::duration_cast<milliseconds>(end - std::chrono::steady_clock::now()); };
+    auto headers = target->row->request(Json::Object(), target->endpoint).headers;
+    headers.insert(headers.end(), target->endpoint.headers.begin(), target->endpoint.headers.end());
+    auto ask = [&](const std::string& path, const Json* body) -> std::optional<Json> {
+        auto http = left().count() > 0 ? Http::to(target->url, {.connect = left(), .silence = left()}) : Error{code::network_error, ""};
+        if (!http)
+            return {};
+        std::string text;
+        auto answer = http->send({.method = body ? "POST" : "GET", .path = path, .headers = headers, .body = body ? body->dump() : ""},
+                                 [&](std::string_view bytes) { text += bytes; return text.size() < most_of_list && left().count() > 0; });
+        auto value = answer && answer->status == 200 ? parse_json(clean_utf8(text)) : Result<Json>(Error{code::network_error, ""});
+        return value ? std::optional(std::move(*value)) : std::nullopt;
+    };
+    say(window_line(target->model, target->url.path, ask));
 }
 
 // False when nobody reads the answers any more.

@@ -149,3 +149,115 @@ TEST_CASE("session: a note is told with the next question, after the answers of 
     CHECK(messages[5] == said("b has ended"));
     CHECK(messages[6] == said("go on"));
 }
+
+namespace {
+
+const std::string long_text(4000, 'x');
+
+// Two turns of about 1,000 tokens each, and a window that they nearly fill.
+Session nearly_full(bool compact = true)
+{
+    Session session({.provider = "p", .model = "m", .system = "s", .thinking = "", .window = 2800, .compact = compact});
+    for (int i = 0; i < 2; ++i)
+        for (const Event& event : {Event(UserSaid{long_text}), Event(ModelSaid{"ok"}), Event(ModelDone{"end_turn"})}) session.on(event);
+    return session;
+}
+
+template <class T> const T* effect(const Effects& effects)
+{
+    for (auto& each : effects)
+        if (auto* found = std::get_if<T>(&each)) return found;
+    return nullptr;
+}
+
+}
+
+TEST_CASE("session: tokens are the service's figure and an estimate of what came since")
+{
+    auto session = session_after({UserSaid{"hello"}});
+    auto estimated = session.tokens();
+    CHECK(estimated > 0);
+    CHECK(estimated < 40);
+    session.on(ModelUsed{{500, 20, 400}});
+    session.on(ModelSaid{"hi"});
+    session.on(ModelDone{"end_turn"});
+    CHECK(session.tokens() == 520);
+    session.on(UserSaid{std::string(400, 'x')});
+    CHECK(session.tokens() > 600);
+    CHECK(session.tokens() < 640);
+    session.on(ModelUsed{{3, 2, 0}});   // of a server that counts only what is new to it
+    session.on(ModelDone{"end_turn"});
+    CHECK(session.tokens() > 600);
+}
+
+TEST_CASE("session: before the window is full a summary is asked for, and the turn goes on with it")
+{
+    auto session = nearly_full();
+    auto effects = session.on(UserSaid{"now " + std::string(1000, 'y')});
+    REQUIRE(effects.size() == 2);
+    CHECK(effect<SayCompacting>(effects)->tokens == session.tokens());
+    CHECK(effect<Ask>(effects)->request.find("tools")->as<Json::Array>()->empty());
+    CHECK(session.compacting());
+    CHECK(session.messages().size() == 5);
+    CHECK(session.on(ModelSaid{"lost"}).empty());
+    CHECK(session.on(ModelRetried{1, 1000, "reset", true}).empty());
+    CHECK(session.on(ModelSaid{"SUM"}).empty());
+    CHECK(session.on(ModelUsed{{10, 5, 0}}).empty());
+    effects = session.on(ModelDone{"end_turn"});
+    REQUIRE(effects.size() == 2);
+    auto& done = *effect<Compacted>(effects);
+    CHECK(done.summary.text("summary") == "SUM");
+    CHECK(done.kept_from == 3);
+    CHECK(done.after < done.before);
+    CHECK(done.after == session.tokens());
+    CHECK(*effect<Ask>(effects)->request.find("messages") == session.messages());
+    CHECK(session.messages().back().text("text").substr(0, 4) == "now ");
+    CHECK(session.turns() == 1);
+    CHECK(session.usage() == Usage{10, 5, 0});
+    session.on(ModelSaid{"Hello"});
+    CHECK(session.on(ModelDone{"end_turn"}) == Effects{End{"end_turn", "", ""}});
+    CHECK(session.answer() == "Hello");
+}
+
+TEST_CASE("session: what goes wrong with a summary ends the turn and keeps the conversation as it was")
+{
+    for (const Event& event : {Event(ModelFailed{"no route", "NETWORK_ERROR"}), Event(ModelDone{"end_turn"}), Event(Interrupted{})}) {
+        auto session = nearly_full();
+        session.on(UserSaid{"now " + std::string(1000, 'y')});
+        REQUIRE(session.compacting());
+        auto before = session.messages();
+        auto effects = session.on(event);
+        REQUIRE(effect<End>(effects));
+        CHECK((effect<Cancel>(effects) != nullptr) == std::holds_alternative<Interrupted>(event));
+        CHECK(session.messages() == before);
+        CHECK_FALSE(session.busy());
+        CHECK_FALSE(session.compacting());
+    }
+}
+
+TEST_CASE("session: without compaction a full window is the service's to complain about")
+{
+    auto session = nearly_full(false);
+    CHECK(effect<Ask>(session.on(UserSaid{"now"}))->request.find("messages")->as<Json::Array>()->size() == 5);
+    auto effects = session.on(ModelFailed{"too long", "CONTEXT_OVERFLOW"});
+    CHECK(effects == Effects{End{"error", "too long", "CONTEXT_OVERFLOW"}});
+    CHECK(effect<SayCompacting>(session.on(CompactionWanted{""})));   // but it may be asked for
+}
+
+TEST_CASE("session: an overflow is compacted and asked once more, in smaller pieces where the summary overflows too")
+{
+    auto session = session_after({UserSaid{std::string(40'000, 'x')}, ModelSaid{"ok"}, ModelDone{"end_turn"}, UserSaid{"now"}});
+    const Event overflow = ModelFailed{"too long", "CONTEXT_OVERFLOW"};
+    auto first = session.on(overflow);
+    REQUIRE(effect<Ask>(first));
+    auto second = session.on(overflow);
+    REQUIRE(effect<Ask>(second));
+    CHECK(effect<Ask>(second)->request.dump().size() < effect<Ask>(first)->request.dump().size());
+    Effects effects;
+    for (int i = 0; i < 50 && !effect<Compacted>(effects); ++i) {
+        session.on(ModelSaid{"SUM"});
+        effects = session.on(ModelDone{"end_turn"});
+    }
+    REQUIRE(effect<Ask>(effects));
+    CHECK(session.on(overflow) == Effects{End{"error", "too long", "CONTEXT_OVERFLOW"}});
+}

@@ -137,12 +137,31 @@ TEST_CASE("anthropic: a whole conversation as a request")
           R"("tools":[{"name":"file_read","description":"Read","input_schema":{"type":"object","properties":{"file_path":{"type":"string"},"limit":{"type":"integer","minimum":1}},"required":["file_path"],"additionalProperties":false}},)"
           R"({"name":"bash","description":"Run","input_schema":{"type":"object","properties":{}},"cache_control":{"type":"ephemeral"}}],)"
           R"("thinking":{"type":"enabled","budget_tokens":2048},)"
-          R"("messages":[{"role":"user","content":[{"type":"text","text":"Grüße: what is here?"}]},)"
+          R"("messages":[{"role":"user","content":[{"type":"text","text":"Grüße: what is here?","cache_control":{"type":"ephemeral"}}]},)"
           R"({"role":"assistant","content":[{"type":"thinking","thinking":"Hm.","signature":"s"},{"type":"text","text":"I look."},)"
           R"({"type":"tool_use","id":"t1","name":"glob","input":{"pattern":"*"}},{"type":"tool_use","id":"functions_bash_1","name":"bash","input":{}}]},)"
           R"({"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"{\"tool_success\":true,\"result\":{\"output\":\"ä.txt\",\"count\":1}}"},)"
           R"({"type":"tool_result","tool_use_id":"functions_bash_1","content":"{\"tool_success\":false,\"error\":\"Tool 'bash' was cancelled by the user\",\"error_code\":\"TOOL_CANCELLED\"}","is_error":true},)"
           R"({"type":"text","text":"Go on."},{"type":"text","text":"Well?","cache_control":{"type":"ephemeral"}}]}]})");
+}
+
+TEST_CASE("anthropic: a request begins with the one before it, where the cache's marks are not counted")
+{
+    auto without_marks = [](std::string body) {
+        const std::string mark = R"(,"cache_control":{"type":"ephemeral"})";
+        for (std::size_t at; (at = body.find(mark)) != body.npos;) body.erase(at, mark.size());
+        return body;
+    };
+    auto ask = *parse_json(R"({"model":"claude-sonnet-4-5","system":"s","messages":[{"role":"user","text":"x"}],"tools":[{"name":"bash"}]})");
+    auto before = without_marks(body_of(anthropic, ask).dump());
+    for (auto* more : {R"({"role":"assistant","parts":[{"call":{"id":"1","name":"bash","arguments":{}}}]})", R"({"role":"tool","id":"1","name":"bash","envelope":{}})",
+                       R"({"role":"assistant","parts":[{"text":"y"}]})", R"({"role":"user","text":"z"})"}) {
+        ask.find("messages")->as<Json::Array>()->push_back(*parse_json(more));
+        auto body = body_of(anthropic, ask).dump();
+        auto now = without_marks(body);
+        CHECK(now.starts_with(before.substr(0, before.size() - 2)));
+        before = now;
+    }
 }
 
 TEST_CASE("anthropic: what is not said is not sent")

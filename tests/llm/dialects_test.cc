@@ -57,7 +57,7 @@ const std::vector<std::vector<Said>> said = {
     {{400, R"({"type":"error","error":{"type":"invalid_request_error","message":"max_tokens: 9 > 8"},"request_id":"r"})", "max_tokens: 9 > 8 (HTTP 400, anthropic, claude-sonnet-4-5)", "API_ERROR", false},
      {401, R"({"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"}})", "invalid x-api-key (HTTP 401, anthropic, claude-sonnet-4-5). The key came from THE_VARIABLE: check it.", "AUTH_INVALID", false},
      {403, R"({"type":"error","error":{"type":"permission_error","message":"Not allowed."}})", "Not allowed (HTTP 403", "AUTH_INVALID", false},
-     {413, R"({"type":"error","error":{"type":"request_too_large","message":"Request exceeds the maximum size"}})", "/compact", "API_ERROR", false},
+     {413, R"({"type":"error","error":{"type":"request_too_large","message":"Request exceeds the maximum size"}})", "/compact", "CONTEXT_OVERFLOW", false},
      {429, R"({"type":"error","error":{"type":"rate_limit_error","message":"Too fast"}})", "Too fast (HTTP 429", "RATE_LIMIT", true},
      {500, R"({"type":"error","error":{"type":"api_error","message":"Internal server error"}})", "Internal server error (HTTP 500", "API_ERROR", true},
      {529, R"({"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}})", "Overloaded (HTTP 529", "API_ERROR", true}},

@@ -58,8 +58,12 @@ TEST_CASE("failures: a conversation that is too long, in everybody's words")
         auto failure = of(400, object({{"error", object({{"message", words}})}}).dump());
         INFO(failure.message);
         CHECK(failure.message.find("/compact") != std::string::npos);
+        CHECK(failure.code == code::context_overflow);
         CHECK(!failure.retry);
     }
+    auto hasty = of(429, R"({"error":{"message":"Too many tokens, please wait before trying again."}})");
+    CHECK(hasty.code == code::rate_limit);
+    CHECK(hasty.retry);
 }
 
 TEST_CASE("failures: what is tried again")

@@ -160,12 +160,20 @@ void ModelServer::accept_all()
     }
 }
 
+void ModelServer::beyond(std::function<Reply(const Request&)> answer)
+{
+    std::lock_guard lock(mutex_);
+    beyond_ = std::move(answer);
+}
+
 Reply ModelServer::next(Request request)
 {
     std::lock_guard lock(mutex_);
     auto number = requests_.size();
     requests_.push_back(std::move(request));
     changed_.notify_all();
+    if (number >= replies_.size() && beyond_)
+        return beyond_(requests_.back());
     return number < replies_.size() ? replies_[number] : refusal(400, "the script has no more replies");
 }
 

@@ -14,6 +14,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -61,6 +62,7 @@ public:
     std::vector<Request> requests() const;
     bool asked(std::size_t times) const;     // waits until that many requests have come; false after 10 s
     int connections() const { return opened_; }
+    void beyond(std::function<Reply(const Request&)> answer);   // answers what is asked beyond the script
     void go_on();                            // lets one held piece through
 
 private:
@@ -78,6 +80,7 @@ private:
     mutable std::mutex mutex_;
     mutable std::condition_variable changed_;
     std::vector<Reply> replies_;
+    std::function<Reply(const Request&)> beyond_;
     std::vector<Request> requests_;
     std::vector<std::thread> threads_;
     int passes_ = 0;

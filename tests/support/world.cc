@@ -112,7 +112,8 @@ std::vector<std::string> Home::env(std::vector<std::string> more) const
                                  "ANTHROPIC_BASE_URL", "GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL", "IKIGAI_PROVIDER",
                                  "IKIGAI_MODEL", "IKIGAI_BASE_URL", "IKIGAI_LIBEXEC_DIR",
                                  "BRAVE_API_KEY", "GOOGLE_SEARCH_API_KEY", "GOOGLE_SEARCH_ENGINE_ID", "IKIGAI_BRAVE_URL", "IKIGAI_GOOGLE_SEARCH_URL",
-                                 "HTTP_PROXY", "http_proxy", "NO_COLOR", "IKIGAI_SANDBOX=off"};   // a home is no workspace
+                                 "HTTP_PROXY", "http_proxy", "NO_COLOR", "IKIGAI_SANDBOX=off",   // a home is no workspace
+                                 "IKIGAI_CONTEXT_WINDOW=1000000"};   // known: a scripted server is not asked for it
     out.insert(out.end(), more.begin(), more.end());
     return out;
 }
