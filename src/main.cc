@@ -8,6 +8,8 @@
 //                                                 host            tool calls as children -> envelopes
 //                                                 mouth           what is shown
 //                                                 start           settings, provider, key: before it
+//   ikigai store                                store/      the child that owns the database of sessions
+//   ikigai sessions                             sessions
 //   ikigai config, models                       inquiries
 //   ikigai doctor                               doctor
 //   ikigai run, discover, applets, …            this file
@@ -30,6 +32,7 @@
 #include "llm/provider.h"
 #include "mouth.h"
 #include "start.h"
+#include "store/store.h"
 #include "supervise.h"
 #include "version.h"
 
@@ -373,5 +376,7 @@ int main(int argc, char** argv)
             return ik::serve(*applet, argc - 1, argv + 1);
     if (argc > 1 && !std::strcmp(argv[1], "llm"))
         return ik::llm(argc - 1, argv + 1);
+    if (argc > 1 && !std::strcmp(argv[1], "store"))
+        return ik::store(argc - 1, argv + 1, ik::sessions_file());
     return ik::program(argc, argv);
 }
