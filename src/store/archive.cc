@@ -93,8 +93,8 @@ Status check_small(Db& db, const std::string& path)
 // The first words of a message, on one line.
 std::string title_of(std::string_view text)
 {
-    std::string out;
-    for (auto word : split(replace(replace(utf8_prefix(text, 400), '\n', ' '), '\t', ' '), ' ')) {
+    std::string out, line = replace(replace(utf8_prefix(text, 400), '\n', ' '), '\t', ' ');
+    for (auto word : split(line, ' ')) {
         if (word.empty())
             continue;
         if (out.size() + word.size() > 72)
