@@ -131,7 +131,7 @@ check: all $(pages) $(BUILD)/unit
 	cd $(BUILD) && IKIGAI_ROOT="$(CURDIR)" IKIGAI_BUILD="$(CURDIR)/$(BUILD)" IKIGAI_BIN="$(abspath $(ROOT))" ./unit
 
 check-all: check
-	$(MAKE) check sanitize=1
+	IKIGAI_KILLS=1000 $(MAKE) check sanitize=1
 
 demo: all
 	@$(ROOT)/bin/ikigai chat

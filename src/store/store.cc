@@ -55,7 +55,8 @@ private:
     std::size_t waiting_size_ = 0;
     std::map<std::string, Branch> branches_;     // sessions that another process has gone on with
     std::optional<Clock::time_point> sync_at_, try_again_at_;
-    bool refused_ = false;                       // for good: said once
+    bool told_ = false;                          // why it cannot be written: said once
+    bool refused_ = false;                       // for good
     std::string out_;
     bool heard_ = true;                          // somebody reads what we say
 };
@@ -139,10 +140,10 @@ bool Store::write_waiting()
         for (auto& notice : vault_.take_notices())
             say(object({{"type", "notice"}, {"text", notice}}));
         if (!taken) {
-            bool told = try_again_at_.has_value();
+            bool told = std::exchange(told_, true);
             try_again_at_ = Clock::now() + try_again_after;
             refused_ = taken.error().code == code::store_newer || taken.error().code == code::invalid_arg || waiting_size_ > max_kept;
-            if (!told || refused_)
+            if (!told)
                 fail(taken.error(), &waiting_.front());
             if (refused_)
                 waiting_.clear(), waiting_size_ = 0;
@@ -183,6 +184,7 @@ void Store::answer_stored()
     waiting_.clear();
     waiting_size_ = 0;
     try_again_at_.reset();
+    told_ = false;
     if (!sync_at_)
         sync_at_ = Clock::now() + sync_after;
 }

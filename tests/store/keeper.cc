@@ -3,11 +3,13 @@
 #include "base/text.h"
 
 #include <catch2/catch.hpp>
+#include <csignal>
 
 namespace ik::test {
 
 Keeper::Keeper(const std::string& file, bool outlives_us)
     : child([&] {
+          std::signal(SIGPIPE, SIG_IGN);   // a store that is killed does not take us with it
           auto started = Child::start({.argv = {ikigai(), "store", "--file", file}, .keep_stdin = true, .outlives_us = outlives_us});
           REQUIRE(started);
           return std::move(*started);
