@@ -18,14 +18,28 @@ std::int64_t number(const Json& json, std::string_view name)
 
 }
 
+// Written by hand: a session may have ten thousand of them.
 std::string line_of(const StoredEvent& event)
 {
-    auto line = object({{"type", "event"}, {"session", event.session}, {"seq", event.seq}, {"kind", event.kind}});
-    if (!event.content.empty()) line.set("content", event.content);
-    if (!event.data.null()) line.set("data", event.data);
-    for (auto& [name, text] : {std::pair<const char*, const std::string&>{"time", event.time}, {"provider", event.provider}, {"model", event.model}, {"folder", event.folder}})
-        if (!text.empty()) line.set(name, text);
-    return line.dump();
+    std::string out = R"({"type":"event")";
+    auto add = [&](const char* name, std::string_view text) {
+        if (text.empty())
+            return;
+        ((out += ",\"") += name) += "\":\"";
+        append_escaped(out, text);
+        out += '"';
+    };
+    add("session", event.session);
+    out += ",\"seq\":" + std::to_string(event.seq);
+    add("kind", event.kind);
+    add("content", event.content);
+    if (!event.data.null())
+        out += ",\"data\":" + event.data.dump();
+    add("time", event.time);
+    add("provider", event.provider);
+    add("model", event.model);
+    add("folder", event.folder);
+    return out + "}";
 }
 
 Result<StoredEvent> event_of(const Json& line)
