@@ -37,12 +37,13 @@ std::string sql(std::initializer_list<std::string_view> parts)
 }
 
 // The words as FTS5 takes them: each quoted, so that none of them is an operator.
+// A star after fewer than three letters would gather half of all words.
 std::string query_of(std::string_view words)
 {
     std::string out, phrase;
     bool quoted = false;
     auto end_phrase = [&] {
-        bool any_end = !quoted && phrase.size() > 1 && phrase.ends_with('*');
+        bool any_end = !quoted && phrase.size() > 3 && phrase.ends_with('*');
         if (any_end) phrase.pop_back();
         if (!trim(phrase).empty()) out += (out.empty() ? "\"" : " \"") + phrase + (any_end ? "\"*" : "\"");
         phrase.clear();
