@@ -129,7 +129,7 @@ Result<Db> Db::open(const std::string& path, Mode mode)
     // (see vault.h).
     sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
     out.patience(10'000);
-    if (auto set = out.run("PRAGMA temp_store=MEMORY; PRAGMA cell_size_check=ON"); !set)
+    if (auto set = out.run("PRAGMA temp_store=MEMORY; PRAGMA cell_size_check=ON; PRAGMA secure_delete=ON"); !set)
         return set.error();
     return out;
 }

@@ -1,6 +1,7 @@
 #include "store/vault.h"
 
 #include "base/file.h"
+#include "store/pages.h"
 
 #include <chrono>
 #include <ctime>
@@ -62,23 +63,29 @@ std::optional<std::pair<dev_t, ino_t>> identity(const std::string& path)
     return std::pair(info.st_dev, info.st_ino);
 }
 
-struct Copied { std::int64_t next = 1, events = 0; };
-
-Status copy(const std::string& path, Db& damaged, Archive& fresh, Copied& copied)
+Status copy(const std::string& path, Db& damaged, Archive& fresh, std::int64_t& next)
 {
     std::vector<StoredEvent> waiting;
-    auto flush = [&]() -> Status {
-        copied.events += static_cast<std::int64_t>(waiting.size());
-        return append_all(fresh, std::exchange(waiting, {}));
-    };
-    auto next = Archive::salvage(path, damaged, copied.next, [&](StoredEvent event) -> Status {
+    auto flush = [&] { return append_all(fresh, std::exchange(waiting, {})); };
+    auto after = Archive::salvage(path, damaged, next, [&](StoredEvent event) -> Status {
         waiting.push_back(std::move(event));
         return waiting.size() >= batch ? flush() : Status(Done{});
     });
-    if (!next)
-        return next.error().code == code::store_corrupt ? Status(Done{}) : Status(next.error());
-    copied.next = *next;
+    if (!after)
+        return after.error().code == code::store_corrupt ? Status(Done{}) : Status(after.error());
+    next = *after;
     return flush();
+}
+
+// What the way to is lost, page by page. What has been copied already is passed over.
+Status copy_pages(const std::string& path, Archive& fresh)
+{
+    std::vector<StoredEvent> waiting;
+    auto scanned = scan_pages(path, [&](StoredEvent event) -> Status {
+        waiting.push_back(std::move(event));
+        return waiting.size() >= batch ? append_all(fresh, std::exchange(waiting, {})) : Status(Done{});
+    });
+    return scanned ? append_all(fresh, waiting) : scanned;
 }
 
 }
@@ -150,15 +157,15 @@ Status Vault::rescue()
     // Built beside the damaged one, from the damaged one in its place: if this process ends meanwhile, nothing has happened.
     auto made = path_ + ".new";
     remove_database(made);
-    Copied copied;
-    std::int64_t sessions = 0;
+    std::int64_t next = 1;   // event to be copied
+    std::int64_t sessions = 0, events = 0;
     auto aside = name_aside(path_);
     {
         auto damaged = Db::open(path_, Db::Mode::write);
         auto fresh = Archive::open(made, Archive::Use::write);
         if (!fresh)
             return fresh.error();
-        if (auto done = damaged ? copy(path_, *damaged, *fresh, copied) : Status(Done{}); !done) {
+        if (auto done = damaged ? copy(path_, *damaged, *fresh, next) : Status(Done{}); !done) {
             remove_database(made);
             return done.error();
         }
@@ -171,9 +178,13 @@ Status Vault::rescue()
             rename((path_ + part).c_str(), (aside + part).c_str());
         // What others wrote until it had another name.
         if (damaged)
-            static_cast<void>(copy(path_, *damaged, *fresh, copied));
+            static_cast<void>(copy(path_, *damaged, *fresh, next));
+        static_cast<void>(copy_pages(aside, *fresh));
         if (auto rows = fresh->list("", 0))
-            sessions = static_cast<std::int64_t>(rows->size());
+            for (auto& row : *rows) {
+                ++sessions;
+                events += row.events;
+            }
         static_cast<void>(fresh->sync());
         fresh->put_log_away();
     }
@@ -183,7 +194,7 @@ Status Vault::rescue()
         unlink((made + part).c_str());
     if (lock)
         fsync(lock.get());
-    notices_.push_back(path_ + " was damaged and is now " + aside + "; " + std::to_string(copied.events) + " events of "
+    notices_.push_back(path_ + " was damaged and is now " + aside + "; " + std::to_string(events) + " events of "
                        + std::to_string(sessions) + " sessions could be saved");
     return Done{};
 }
