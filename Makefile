@@ -16,7 +16,7 @@ CXX      = g++
 CPPFLAGS = -Isrc -isystem $(HTTPLIB)
 CXXFLAGS = -std=c++20 $(OPTIMIZE) -g -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-maybe-uninitialized -ffunction-sections -fdata-sections
 LDFLAGS  = $(STATIC) -Wl,--gc-sections
-LDLIBS   = -lgumbo -lssl -lcrypto -lz
+LDLIBS   = -lgumbo -lsqlite3 -lssl -lcrypto -lz -lm
 
 OPTIMIZE = -O2
 STATIC   = -static
@@ -158,12 +158,13 @@ check-layers:
 	@! grep -rnE 'rapidjson' src --include='*.cc' --include='*.h' | grep -vE '^src/base/json|^src/version'
 	@! grep -rnE 'include.*httplib' src | grep -vE '^src/base/http|^src/version'
 	@! grep -rnE 'include.*gumbo' src | grep -vE '^src/applets/html_tree'
+	@! grep -rnE 'include.*sqlite3|sqlite3_' src | grep -vE '^src/store/db'
 
 check: all $(pages) $(BUILD)/unit
 	cd $(BUILD) && IKIGAI_ROOT="$(CURDIR)" IKIGAI_BUILD="$(CURDIR)/$(BUILD)" IKIGAI_BIN="$(abspath $(ROOT))" ./unit
 
 check-all: check
-	$(MAKE) check sanitize=1
+	IKIGAI_KILLS=1000 $(MAKE) check sanitize=1
 
 demo: all
 	@$(ROOT)/bin/ikigai chat

@@ -8,6 +8,8 @@
 //                                                 host            tool calls as children -> envelopes
 //                                                 mouth           what is shown
 //                                                 start           settings, provider, key: before it
+//   ikigai store                                store/      the child that owns the database of sessions
+//   ikigai sessions                             sessions
 //   ikigai config, models                       inquiries
 //   ikigai doctor                               doctor
 //   ikigai trust                                consent     trust in what a project brings: trust
@@ -36,7 +38,9 @@
 #include "run.h"
 #include "sandboxed.h"
 #include "say.h"
+#include "sessions.h"
 #include "start.h"
+#include "store/store.h"
 #include "supervise.h"
 #include "version.h"
 
@@ -303,6 +307,17 @@ int program(int argc, char** argv)
     std::string folder;
     auto* links_command = app.add_subcommand("install-links", "Make a link for every built-in tool");
     links_command->add_option("folder", folder, "Where")->required()->type_name("DIR");
+    SessionsWords kept;
+    auto* sessions_command = app.add_subcommand("sessions", "Conversations that were kept: list, show, search, export, import, rm");
+    sessions_command->add_option("action", kept.action, "list, show ID, search WORDS, export ID, import FILE or rm ID...");
+    sessions_command->add_option("words", kept.ids, "Ids (their beginning is enough), words or a file");
+    sessions_command->add_flag("--json", kept.json, "list, search: as JSON");
+    sessions_command->add_flag("--all", kept.all, "list: those of all folders");
+    sessions_command->add_option("--limit", kept.limit, "list, search: at most so many")->check(CLI::Range(1, 1'000'000))->type_name("N");
+    sessions_command->add_option("--format", kept.format, "export: markdown, jsonl or html")->check(CLI::IsMember({"markdown", "jsonl", "html"}))->type_name("FORMAT");
+    sessions_command->add_option("-o,--output", kept.file, "export: into a file")->type_name("FILE");
+    sessions_command->add_flag("--yes", kept.yes, "rm: do not ask");
+    app.add_subcommand("store", "The child that keeps conversations: events in, answers out");
     auto* llm_command = app.add_subcommand("llm", "The child that talks to the model's service: requests in, events out");
 
     bool bare = argc == 1;
@@ -328,6 +343,7 @@ int program(int argc, char** argv)
     if (*applets_command) return applets();
     if (*links_command) return install_links(folder, self);
     if (*llm_command) return llm(argc - 1, argv + 1);
+    if (*sessions_command) return sessions(kept);
     if (*config_command || *models_command || *doctor_command || *sandbox_command) {
         auto project = ProjectTrust::here(trust);
         auto settings = settings_of(set, project);
@@ -370,5 +386,7 @@ int main(int argc, char** argv)
             return ik::serve(*applet, argc - 1, argv + 1);
     if (argc > 1 && !std::strcmp(argv[1], "llm"))
         return ik::llm(argc - 1, argv + 1);
+    if (argc > 1 && !std::strcmp(argv[1], "store"))
+        return ik::store(argc - 1, argv + 1, ik::sessions_file());
     return ik::program(argc, argv);
 }

@@ -26,4 +26,6 @@ std::string new_id();          // 12 random hex digits
 // Where the session keeps what is too long for the model: below the state folder where that can be written.
 std::string outputs_folder(const std::string& id);
 
+std::string sessions_file();   // the database of conversations; empty without a home
+
 }

@@ -18,6 +18,7 @@ public:
         std::string input = {};                      // written to its stdin, which is closed after
         bool keep_stdin = false;                     // leave stdin open: more comes with say()
         bool no_stdin = false;                       // /dev/null
+        bool outlives_us = false;                    // see Program
         const Confinement* confinement = nullptr;    // borrowed for the start
         std::optional<milliseconds> limit = {};      // then it is stopped
         milliseconds grace = std::chrono::seconds(2);   // between SIGTERM and SIGKILL

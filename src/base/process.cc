@@ -44,7 +44,7 @@ struct Plan {
     char* const* argv;
     char* const* env;
     int files[3];
-    bool own_session;
+    bool own_session, outlives_us;
     const Confinement* confinement;
     pid_t parent;
 };
@@ -54,8 +54,9 @@ int become(const Plan& plan)
 {
     if (plan.own_session)
         setsid();
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != plan.parent)
+    if (!plan.outlives_us)
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (!plan.outlives_us && getppid() != plan.parent)
         _exit(127);   // the parent died before the line above
 
     // Sources first go out of the way of 0, 1, 2.
@@ -129,7 +130,7 @@ void silence_child_bell()
 Result<Process> Process::start(const Program& program)
 {
     auto argv = pointers(program.argv), env = pointers(program.env);
-    Plan plan{argv.data(), env.data(), {program.in, program.out, program.err}, program.own_session, program.confinement, getpid()};
+    Plan plan{argv.data(), env.data(), {program.in, program.out, program.err}, program.own_session, program.outlives_us, program.confinement, getpid()};
 
     // No signal handler of ours may run in the child while it borrows our memory.
     sigset_t all, before;
@@ -146,6 +147,7 @@ Result<Process> Process::start(const Program& program)
     }
     Process process;
     process.id_ = id;
+    process.outlives_us_ = program.outlives_us;
     process.ended_ = Fd(static_cast<int>(syscall(SYS_pidfd_open, id, 0)));
     if (!process.ended_)
         hang_bell();
@@ -154,7 +156,7 @@ Result<Process> Process::start(const Program& program)
 
 Process::~Process()
 {
-    if (!running())
+    if (!running() || outlives_us_)
         return;
     signal_group(SIGKILL);
     while (waitpid(id_, nullptr, 0) < 0 && errno == EINTR)

@@ -24,6 +24,7 @@ struct Program {
     std::vector<std::string> env;    // "NAME=value", all of it
     int in = 0, out = 1, err = 2;    // what becomes its 0, 1 and 2
     bool own_session = true;         // setsid, so that it has no terminal and is a group of its own
+    bool outlives_us = false;        // it ends by itself, when its input does: neither our death nor ~Process kills it
     const Confinement* confinement = nullptr;   // borrowed; none: it may do what we may
 };
 
@@ -33,11 +34,11 @@ std::vector<std::string> environment();
 class Process {
 public:
     Process() = default;
-    Process(Process&& other) noexcept : id_(std::exchange(other.id_, -1)), ended_(std::move(other.ended_)) {}
-    Process& operator=(Process&& other) noexcept { std::swap(id_, other.id_); std::swap(ended_, other.ended_); return *this; }
-    ~Process();   // SIGKILL to the group of a process that still runs
+    Process(Process&& other) noexcept : id_(std::exchange(other.id_, -1)), ended_(std::move(other.ended_)), outlives_us_(other.outlives_us_) {}
+    Process& operator=(Process&& other) noexcept { std::swap(id_, other.id_); std::swap(ended_, other.ended_); std::swap(outlives_us_, other.outlives_us_); return *this; }
+    ~Process();   // SIGKILL to the group of a process that still runs, unless it outlives us
 
-    // The process dies with this one (PR_SET_PDEATHSIG), starts with no signal blocked and with SIGPIPE and SIGXFSZ at their defaults.
+    // The process dies with this one (PR_SET_PDEATHSIG) unless it outlives us, starts with no signal blocked and with SIGPIPE and SIGXFSZ at their defaults.
     // Error: SPAWN_FAILED, "PATH: why".
     static Result<Process> start(const Program&);
 
@@ -53,6 +54,7 @@ public:
 private:
     pid_t id_ = -1;
     Fd ended_;
+    bool outlives_us_ = false;
 };
 
 // Where the kernel has no pidfd: readable after any child has ended. -1 where it is not needed.

@@ -60,6 +60,10 @@ inline constexpr std::string_view context_overflow = "CONTEXT_OVERFLOW";
 inline constexpr std::string_view timeout = "TIMEOUT";
 inline constexpr std::string_view max_turns = "MAX_TURNS";
 inline constexpr std::string_view llm_failed = "LLM_FAILED";
+// what the store reports
+inline constexpr std::string_view store_corrupt = "STORE_CORRUPT";
+inline constexpr std::string_view store_newer = "STORE_NEWER";
+inline constexpr std::string_view store_busy = "STORE_BUSY";
 // what the system refused
 inline constexpr std::string_view spawn_failed = "SPAWN_FAILED";
 }
