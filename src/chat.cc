@@ -5,6 +5,8 @@
 #include "base/text.h"
 #include "commands.h"
 #include "environment.h"
+#include "preview.h"
+#include "say.h"
 #include "supervise.h"
 
 #include <cerrno>
@@ -27,26 +29,36 @@ int exit_status(const End& end)
     return set_up_wrongly ? 2 : 1;
 }
 
-Result<Sandbox> sandbox_for(SandboxWish wish, std::string outputs)
+// An answer to a question, with what is said besides; nothing where it is none.
+std::pair<std::optional<Approval::Answer>, std::string_view> answer_in(std::string_view line, bool always_offered)
 {
-    wish.outputs = std::move(outputs);
-    return Sandbox::make(std::move(wish));
+    using enum Approval::Answer;
+    constexpr std::pair<std::string_view, Approval::Answer> words[] = {
+        {"y", once}, {"yes", once}, {"s", session}, {"session", session}, {"a", always}, {"always", always}, {"n", no}, {"no", no},
+    };
+    auto end = line.find_first_of(" :,");
+    auto row = std::ranges::find(words, lower(line.substr(0, end)), [](auto& each) { return std::string(each.first); });
+    if (row == std::end(words) || (!always_offered && (row->second == session || row->second == always)))
+        return {};
+    auto rest = end == line.npos ? "" : line.substr(end);
+    return {row->second, trim(rest.substr(std::min(rest.find_first_not_of(" :,"), rest.size())))};
 }
 
 bool colour_wanted() { return isatty(1) && variable("NO_COLOR").empty() && variable("TERM") != "dumb"; }
 
 }
 
-Chat::Chat(const ChatOptions& options, const World& world)
-    : options_(options), world_(world), id_(new_id()), mouth_(options.format, colour_wanted()),
+Chat::Chat(const ChatOptions& options, const World& world, std::string id, Sandbox& sandbox)
+    : options_(options), world_(world), id_(std::move(id)), mouth_(options.format, colour_wanted()),
       guides_(options.system ? Guides{} : read_guides()),
       session_({.provider = options.provider, .model = options.model, .system = options.system.value_or(system_text(here(), guides_.notes)),
                 .thinking = options.thinking, .max_tokens = options.max_tokens, .max_turns = options.max_turns,
                 .window = options.window, .compact = options.compact}),
-      sandbox_(sandbox_for(options.sandbox, outputs_folder(id_))),
-      host_({.session = id_, .outputs = outputs_folder(id_), .rules = options.rules, .sandbox = sandbox_ ? &*sandbox_ : nullptr,
-             .objection = [this](const Tool& tool) { return options_.project.objection(tool); }}),
-      audit_({.to = options.audit, .session = id_, .path = audit_log(), .secrets = options.secrets})
+      sandbox_(sandbox),
+      calls_({.session = id_, .outputs = outputs_folder(id_), .rules = options.rules,
+              .objection = [this](const Tool& tool) { return options_.project.objection(tool); },
+              .policy = options.policy, .unconfined = options.sandbox.mode == SandboxMode::off,
+              .person = options.format == Format::person && isatty(0), .audit = options.audit, .secrets = options.secrets}, registry_, sandbox)
 {
     if (options_.timeout)
         deadline_ = Clock::now() + *options_.timeout;
@@ -58,14 +70,14 @@ Chat::Chat(const ChatOptions& options, const World& world)
 // Without rules no tool is started, not even to be asked for its schema.
 Registry::Places Chat::places()
 {
-    auto rules = sandbox_->confinement();
+    auto rules = sandbox_.confinement();
     auto places = tool_places(world_, options_.project.trusted(), rules ? *rules : nullptr);
     if (!rules)
         places.system = places.user = places.project = "";
     return places;
 }
 
-bool Chat::idle() const { return !session_.busy() && !host_.busy() && later_.empty() && !waiting_message_; }
+bool Chat::idle() const { return !session_.busy() && !calls_.busy() && later_.empty() && !waiting_message_; }
 
 // US dollars, of the turn that ran last.
 std::optional<double> Chat::cost() const
@@ -80,23 +92,19 @@ std::optional<double> Chat::cost() const
 bool Chat::ended() const
 {
     if (leaving_)
-        return !host_.busy();
+        return !calls_.busy();
     return !keyboard_open_ && idle() && typed_.find('\n') == typed_.npos && !refreshing_ && !options_.print;
 }
 
 int Chat::run()
 {
-    if (!sandbox_) {
-        mouth_.warn("ikigai: " + sandbox_.error().message);
-        return 1;
-    }
-    if (!sandbox_->notice().empty())
-        mouth_.warn(sandbox_->notice());
+    if (!sandbox_.notice().empty())
+        mouth_.warn(sandbox_.notice());
     mouth_.session(id_, options_.provider, options_.model);
     show_guides();
     registry_.start(places());
     ask_window();
-    audit_.start();
+    calls_.begin();
     if (options_.print && !keyboard_open_)
         say_message(*options_.print);
     else if (!options_.message.empty())
@@ -114,7 +122,7 @@ int Chat::run()
             model_->add_to(poll);
             if (session_.asking()) poll.until(heard_model_ + options_.silence);
         }
-        host_.add_to(poll);
+        calls_.add_to(poll);
         registry_.add_to(poll);
         if (refreshing_) refreshing_->add_to(poll);
         if (deadline_ && !leaving_) poll.until(*deadline_);
@@ -124,7 +132,7 @@ int Chat::run()
         poll.wait();
 
         if (model_) model_->advance(poll);
-        host_.advance(poll);
+        calls_.advance(poll);
         registry_.advance(poll);
         if (refreshing_) refreshing_->advance(poll);
 
@@ -134,11 +142,13 @@ int Chat::run()
         if (keyboard_open_ && poll.ready(0)) hear_keyboard();
         hear_model();
         hear_tools();
+        ask_person();
+        hear_answer();
         hear_registry();
         obey_at_once();
         obey_user();
-        tell_audit_trouble();
-        host_.tidy(others());
+        tell_trouble();
+        calls_.host().tidy(others());
         if (deadline_ && Clock::now() >= *deadline_ && !leaving_)
             give_up({"timeout", "the time limit of " + std::to_string(options_.timeout->count() / 1000) + " s is reached", std::string(code::timeout)}, 3);
         if (hint_at_ && Clock::now() >= *hint_at_) {
@@ -146,11 +156,11 @@ int Chat::run()
             mouth_.warn("ikigai: waiting for the end of standard input (</dev/null for none)");
         }
         if (mouth_.lost() && !leaving_)
-            leaving_ = true, drop_model(), host_.cancel();   // nobody hears the rest
+            leaving_ = true, drop_model(), calls_.cancel();   // nobody hears the rest
     }
     drop_model();
-    audit_.end(signal_ ? 128 + signal_ : status_);
-    tell_audit_trouble();
+    calls_.end(signal_ ? 128 + signal_ : status_);
+    tell_trouble();
     if (mouth_.lost() && status_ == 0) {
         mouth_.warn("ikigai: the answer could not be written to standard output");
         status_ = 1;
@@ -195,15 +205,14 @@ void Chat::perform(const Ask& ask)
 void Chat::perform(const Run& run)
 {
     mouth_.call(run.call);
-    audit_.call(run.call);
-    host_.run(registry_.find(run.call.name), run.call);
+    calls_.run(run.call);
 }
 
 void Chat::perform(const Cancel&)
 {
     if (session_.asking() || model_)
         drop_model();
-    host_.cancel();
+    calls_.cancel();
 }
 
 void Chat::perform(const End& end)
@@ -215,6 +224,8 @@ void Chat::perform(const End& end)
     bool person_at_keys = options_.format == Format::person && isatty(0);
     if (!person_at_keys)
         status_ = exit_status(end);
+    if (!person_at_keys && status_ == 0 && calls_.approval().denied_without_person())
+        status_ = 4;
     if (options_.print)
         leaving_ = true;
     if (window_ && window_->assumed && model_)
@@ -249,16 +260,16 @@ void Chat::give_up(End end, int status)
     leaving_ = gave_up_ = true;
     status_ = status;
     drop_model();
-    host_.cancel();
+    calls_.cancel();
 }
 
 void Chat::hear_signals()
 {
     while (auto number = signals_.take()) {
         bool at_keys = number == SIGINT && options_.format == Format::person && !options_.print;
-        if (at_keys && session_.busy() && !host_.busy())
+        if (at_keys && session_.busy() && !calls_.busy())
             happen(Interrupted{});
-        else if (at_keys && host_.busy() && !hinted_) {
+        else if (at_keys && calls_.busy() && !hinted_) {
             hinted_ = true;
             happen(Interrupted{});
         } else if (at_keys && !hinted_) {
@@ -268,12 +279,12 @@ void Chat::hear_signals()
             mouth_.warn("Ctrl+C once more, or Ctrl+D, ends the conversation");
             prompted_ = false;
         } else if (at_keys)
-            leaving_ = true, mouth_.say("\n"), host_.cancel();
+            leaving_ = true, mouth_.say("\n"), calls_.cancel();
         else {
             signal_ = *number;
             if (session_.busy()) happen(Interrupted{});
             leaving_ = true;
-            host_.cancel();
+            calls_.cancel();
         }
     }
 }
@@ -291,6 +302,8 @@ void Chat::hear_keyboard()
     if (n > 0)
         return give_up({"error", "standard input is longer than 32 MB", ""}, 2);
     keyboard_open_ = false;
+    if (calls_.question())
+        happen(Interrupted{});   // nobody can answer any more
     if (options_.print)
         say_message(typed_.empty() ? *options_.print : *options_.print + (options_.print->empty() ? "" : "\n\n") + clean_utf8(std::exchange(typed_, {})));
     else if (!typed_.empty() && typed_.back() != '\n')
@@ -385,15 +398,13 @@ void Chat::warn_of_cut()
 
 void Chat::hear_tools()
 {
-    for (auto& finished : host_.take_finished()) {
-        finished.envelope = guard_.judged(finished.call, std::move(finished.envelope));
-        audit_.result(finished.call, finished.envelope, finished.duration);
+    for (auto& finished : calls_.take_finished()) {
         mouth_.result(finished.call, finished.envelope, finished.duration);
         for (auto& notice : finished.notices)
             mouth_.notice(notice);
         happen(ToolDone{finished.call.id, std::move(finished.envelope)});
     }
-    for (auto& [number, finished] : host_.take_ended()) {
+    for (auto& [number, finished] : calls_.take_ended()) {
         mouth_.notice(object({{"kind", "background_ended"}, {"content", "In the background, " + std::to_string(number) + " (" + finished.call.name + ") has ended"},
                               {"data", object({{"number", number}, {"id", finished.call.id}, {"result", finished.envelope}})}}));
         prompted_ = false;
@@ -410,10 +421,42 @@ std::vector<pid_t> Chat::others() const
     return out;
 }
 
-void Chat::tell_audit_trouble()
+void Chat::tell_trouble()
 {
-    if (auto why = audit_.take_trouble())
-        mouth_.warn("ikigai: " + *why);
+    while (auto why = calls_.take_trouble())
+        mouth_.warn(*why);
+}
+
+// What was typed before a person could read the question is no answer to it.
+void Chat::ask_person()
+{
+    auto* question = calls_.question();
+    if (!question || asked_)
+        return;
+    asked_ = true;
+    held_ += std::exchange(typed_, {});
+    mouth_.question(*question, preview_of(question->call));
+}
+
+void Chat::hear_answer()
+{
+    while (asked_ && calls_.question()) {
+        auto line = take_line(typed_);
+        if (!line)
+            return;
+        auto [answer, word] = answer_in(trim(*line), !calls_.question()->always.empty());
+        if (!answer) {
+            mouth_.question(*calls_.question(), {});
+            continue;
+        }
+        asked_ = false;
+        calls_.answer(*answer, clean_utf8(word));
+        ask_person();
+    }
+    if (asked_)
+        asked_ = false;   // it was settled otherwise
+    if (!calls_.question())
+        typed_ = std::exchange(held_, {}) + typed_;
 }
 
 void Chat::refresh()
@@ -447,7 +490,7 @@ void Chat::hear_registry()
         session_.offer(offered_tools(registry_.tools(), options_.only_tools));
         auto text = std::move(*waiting_message_);
         waiting_message_.reset();
-        guard_.begin_turn();
+        calls_.begin_turn();
         happen(UserSaid{std::move(text)});
     }
 }
@@ -509,7 +552,13 @@ void Chat::obey_user()
 
 int chat(const ChatOptions& options, const World& world)
 {
-    int status = Chat(options, world).run();
+    auto id = new_id();
+    auto wish = options.sandbox;
+    wish.outputs = outputs_folder(id);
+    auto sandbox = Sandbox::make(std::move(wish));
+    if (!sandbox)
+        return fail(sandbox.error().message, 1);
+    int status = Chat(options, world, id, *sandbox).run();
     end_what_is_left();
     if (status > 128)
         die_of(status - 128);

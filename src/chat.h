@@ -2,12 +2,10 @@
 // children or words. Nothing else in the program waits.
 #pragma once
 
-#include "agent/loop_guard.h"
 #include "agent/session.h"
-#include "audit.h"
 #include "base/signals.h"
+#include "calls.h"
 #include "guides.h"
-#include "host.h"
 #include "llm/models.h"
 #include "mouth.h"
 #include "trust.h"
@@ -36,6 +34,7 @@ struct ChatOptions {
     ProjectTrust project;                  // of the current folder
     std::vector<std::string> only_tools;   // only these are offered
     std::optional<milliseconds> timeout;   // of the whole
+    Policy policy;                         // who may do what
     Audit::To audit = Audit::To::nowhere;
     std::vector<std::string> secrets;      // that no log may hold
 };
@@ -45,7 +44,8 @@ int chat(const ChatOptions&, const World&);
 
 class Chat {
 public:
-    Chat(const ChatOptions&, const World&);
+    // sandbox: borrowed; of the tools.
+    Chat(const ChatOptions&, const World&, std::string id, Sandbox& sandbox);
     int run();
 
     // for commands
@@ -54,7 +54,7 @@ public:
     void refresh();
     bool compact(std::string keep);        // false: there is nothing to compact
     void quit() { leaving_ = true; }
-    Host& host() { return host_; }
+    Calls& calls() { return calls_; }
     std::vector<pid_t> others() const;   // the processes that run for us and are no tool calls
 
 private:
@@ -81,7 +81,9 @@ private:
     void hear_tools();
     void hear_registry();
     void obey_user();
-    void tell_audit_trouble();
+    void tell_trouble();
+    void ask_person();
+    void hear_answer();
     void obey_at_once();
     void say_message(std::string text);
     void give_up(End end, int status);
@@ -95,12 +97,10 @@ private:
     Mouth mouth_;
     Guides guides_;
     Session session_;
-    LoopGuard guard_;
     Registry registry_;
     std::optional<Registry> refreshing_;
-    Result<Sandbox> sandbox_;
-    Host host_;
-    Audit audit_;
+    Sandbox& sandbox_;
+    Calls calls_;
     std::optional<Child> model_;
     std::optional<ServerWindow> window_;  // as its server says
     Clock::time_point heard_model_{};     // when it last said something
@@ -109,6 +109,8 @@ private:
     std::optional<Clock::time_point> hint_at_;   // when to say that standard input is waited for
     std::vector<Event> later_;            // events of our own making, for the next turn of the loop
     std::string typed_;                   // of the keyboard, not yet a message
+    std::string held_;                    // of it what came before a question was shown: no answer to that
+    bool asked_ = false;                  // the question that waits is shown
     std::optional<std::string> waiting_message_;   // said before the tools were there
     bool keyboard_open_ = true, prompted_ = false, leaving_ = false, hinted_ = false, told_failure_ = false, gave_up_ = false, told_cut_ = false;
     int status_ = 0, signal_ = 0;

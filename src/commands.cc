@@ -76,6 +76,21 @@ Status compact(Chat& chat, std::string_view keep)
     return Done{};
 }
 
+Status approve(Chat& chat, std::string_view word)
+{
+    auto& approval = chat.calls().approval();
+    if (!word.empty()) {
+        auto mode = approve_named(word);
+        if (!mode)
+            return Error{code::usage, "There is no mode '" + std::string(word) + "': auto, edits, ask or plan"};
+        if (*mode < approval.policy().loosest)
+            return Error{code::usage, "The policy of this machine permits no looser mode than " + std::string(name_of(approval.policy().loosest))};
+        approval.set_mode(*mode);
+    }
+    chat.mouth().say("Approval: " + std::string(name_of(approval.policy().approve)) + "\n");
+    return Done{};
+}
+
 Status refresh(Chat& chat, std::string_view)
 {
     chat.refresh();
@@ -122,12 +137,12 @@ Result<int> number_in(std::string_view text)
 
 Status ps(Chat& chat, std::string_view arguments)
 {
-    auto jobs = chat.host().jobs(chat.others());
+    auto jobs = chat.calls().host().jobs(chat.others());
     if (arguments.starts_with("stop")) {
         auto number = number_in(trim(arguments.substr(4)));
         if (!number)
             return number.error();
-        if (!chat.host().stop(*number))
+        if (!chat.calls().host().stop(*number))
             return Error{code::usage, "There is no " + std::to_string(*number) + ". /ps shows the numbers."};
         chat.mouth().say("Stopping " + std::to_string(*number) + "\n");
         return Done{};
@@ -145,7 +160,7 @@ Status ps(Chat& chat, std::string_view arguments)
 Status background(Chat& chat, std::string_view arguments)
 {
     Job* one = nullptr;
-    auto calls = chat.host().calls();
+    auto calls = chat.calls().host().calls();
     auto number = arguments.empty() ? Result<int>(0) : number_in(arguments);
     if (!number)
         return number.error();
@@ -153,7 +168,7 @@ Status background(Chat& chat, std::string_view arguments)
         if (job.state == Job::State::running && (job.number == *number || !*number)) one = &job;
     if (!one)
         return Error{code::usage, *number ? "No tool runs as " + std::to_string(*number) + ". /ps shows the numbers." : "No tool runs that could go into the background."};
-    if (auto put = chat.host().put_in_background(one->number); !put)
+    if (auto put = chat.calls().host().put_in_background(one->number); !put)
         return put.error();
     chat.mouth().say(harmless(one->tool + " goes on in the background as " + std::to_string(one->number) + "\n"));
     return Done{};
@@ -170,6 +185,7 @@ struct Command {
 };
 
 constexpr Command commands[] = {
+    {"approve", "[MODE]", "What is asked about: auto, edits, ask or plan", approve},
     {"bg", "[N]", "Let a running tool go on in the background", background, true},
     {"compact", "[WHAT]", "Summarise the conversation; keep WHAT in particular", compact},
     {"help", "", "List the commands", help},

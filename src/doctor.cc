@@ -22,20 +22,20 @@
 namespace ik {
 namespace {
 
-enum class Verdict { ok, warn, fail };
+enum class Grade { ok, warn, fail };
 constexpr const char* verdict_words[] = {"ok", "warn", "FAIL"};
 
 struct Check {
-    Verdict verdict;
+    Grade verdict;
     std::string name, words;
 };
 using Checks = std::vector<Check>;
 
 void add(Checks& to, Checks more) { to.insert(to.end(), more.begin(), more.end()); }
 
-Check ok(std::string name, std::string words) { return {Verdict::ok, std::move(name), std::move(words)}; }
-Check warn(std::string name, std::string words) { return {Verdict::warn, std::move(name), std::move(words)}; }
-Check fail(std::string name, std::string words) { return {Verdict::fail, std::move(name), std::move(words)}; }
+Check ok(std::string name, std::string words) { return {Grade::ok, std::move(name), std::move(words)}; }
+Check warn(std::string name, std::string words) { return {Grade::warn, std::move(name), std::move(words)}; }
+Check fail(std::string name, std::string words) { return {Grade::fail, std::move(name), std::move(words)}; }
 
 Check sandbox_check()
 {
@@ -194,7 +194,7 @@ Checks service_checks(const ProviderChoice& choice, const std::string& self)
     if (address_of(choice).starts_with("https:"))
         out.push_back(certificates_check());
     out.push_back(name_check(asked(choice, "look_up", self)));
-    if (std::ranges::any_of(out, [](auto& check) { return check.verdict == Verdict::fail; }))
+    if (std::ranges::any_of(out, [](auto& check) { return check.verdict == Grade::fail; }))
         return out;
     auto before = Clock::now();
     auto answer = asked(choice, "models", self);
@@ -261,7 +261,7 @@ int doctor(const Settings& settings, bool json, const ProjectTrust& project, con
     if (choice)
         add(checks, service_checks(*choice, world.self));
     add(checks, {terminal_check(), locale_check()});
-    bool fine = std::ranges::none_of(checks, [](auto& check) { return check.verdict == Verdict::fail; });
+    bool fine = std::ranges::none_of(checks, [](auto& check) { return check.verdict == Grade::fail; });
     return write_all(1, json ? as_json(checks, fine) : as_text(checks)) && fine ? 0 : 1;
 }
 

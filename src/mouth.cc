@@ -170,6 +170,22 @@ void Mouth::result(const ToolCall& call, const Json& envelope, milliseconds dura
     }
 }
 
+void Mouth::question(const Approval::Question& question, const Preview& preview)
+{
+    begin_block();
+    if (!preview.subject.empty()) {
+        out(tinted(yellow, "? " + preview.subject + ": " + harmless(question.reason)) + "\n");
+        for (auto& line : preview.lines) out("    " + line + "\n");
+        out(unified(preview.hunks));
+        if (!preview.note.empty()) out(tinted(gray, preview.note) + "\n");
+    }
+    std::string how = question.outside ? "Run it outside of the sandbox? " : "Allow it? ";
+    how += "y once, ";
+    if (!question.always.empty()) how += "s this session, a always (" + question.always + "), ";
+    out(tinted(yellow, how + "n no, n WHY: ") );
+    in_line_ = false;
+}
+
 void Mouth::notice(const Json& notice)
 {
     if (format_ == Format::stream_json) {

@@ -4,6 +4,8 @@
 
 #include "agent/session.h"
 #include "agent/wire.h"
+#include "approval.h"
+#include "preview.h"
 
 namespace ik {
 
@@ -18,6 +20,7 @@ public:
     void call(const ToolCall&);
     void result(const ToolCall&, const Json& envelope, milliseconds duration);
     void notice(const Json& notice);           // of a tool, for the user
+    void question(const Approval::Question&, const Preview&);   // an empty preview: only how to answer
     void end(const End&, const Session&, std::string_view id, std::optional<double> cost);   // in US dollars, where it is known
 
     void say(std::string_view text);           // to the person: the answer of a command

@@ -66,7 +66,10 @@ Status bind(Rules& rules, const RuleSources& sources)
     auto& policy = rules.policy;
     std::vector<std::string> broken;
     for (auto& [name, value, origin] : file.values)
-        if (name == "approve") policy.approve = std::max(policy.approve, *approve_named(*value.as<std::string>()));
+        if (name == "approve") {
+            policy.loosest = *approve_named(*value.as<std::string>());
+            policy.approve = std::max(policy.approve, policy.loosest);
+        }
         else if (name == "sandbox") rules.sandbox = *value.as<std::string>();
         else if (name == "allow") policy.allow = parsed(value, origin, rules.warnings), policy.closed = true;
         else append(list_of(policy, name), parsed(value, origin, broken));

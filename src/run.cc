@@ -41,8 +41,6 @@ int run_tool(RunOptions options, const World& world)
     if (!arguments)
         return fail("the arguments of " + options.tool + ": " + arguments.error().message, 2);
 
-    if (auto line = options.project.line(); !line.empty())
-        warn(line);
     auto id = new_id();
     options.sandbox.outputs = options.sandbox.outputs;
     auto sandbox = Sandbox::make(options.sandbox);

@@ -11,7 +11,8 @@
 
 namespace ik {
 
-enum class SandboxMode { off, read_only, workspace };
+enum class SandboxMode { off, workspace, read_only };   // the later the tighter
+inline SandboxMode tighter(SandboxMode a, SandboxMode b) { return std::max(a, b); }
 std::optional<SandboxMode> sandbox_mode(std::string_view word);   // off, read-only, workspace
 
 struct SandboxWish {

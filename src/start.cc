@@ -4,6 +4,7 @@
 #include "environment.h"
 #include "inquiries.h"
 #include "local_server.h"
+#include "rules.h"
 #include "say.h"
 #include "redact.h"
 #include "supervise.h"
@@ -75,7 +76,16 @@ int start_chat(ChatOptions options, const Settings& settings, const World& world
     if (!wish.credentials.warning.empty())
         warn(wish.credentials.warning);
     options.sandbox = sandbox_of(settings);
-    if (auto why = options.print && options.sandbox.mode != SandboxMode::off ? no_sandbox() : std::nullopt) {
+    auto rules = read_rules(settings, {.can_sandbox = options.sandbox.mode == SandboxMode::off || !no_sandbox()});
+    if (!rules) {
+        warn(rules.error().message);
+        return 2;
+    }
+    for (auto& warning : rules->warnings) warn(warning);
+    if (auto bound = sandbox_mode(rules->sandbox)) options.sandbox.mode = tighter(options.sandbox.mode, *bound);
+    options.policy = std::move(rules->policy);
+    bool nothing_allowed = options.policy.allow.empty();
+    if (auto why = options.print && nothing_allowed && options.sandbox.mode != SandboxMode::off ? no_sandbox() : std::nullopt) {
         warn("tools cannot be sandboxed: " + *why + ". With --sandbox off they run without.");
         return 2;
     }

