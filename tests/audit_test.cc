@@ -94,7 +94,7 @@ TEST_CASE("audit: an entry says what was called where, by whom and how it ended"
     CHECK(all[4].text("error_code") == "TOOL_TIMEOUT");
     CHECK(all[4].find("exit")->null());
     CHECK(all[5].text("event") == "end");
-    CHECK(verdict(log).sentence() == "6 entries, chain whole");
+    CHECK(verdict(log).sentence() == "7 entries, chain whole");
 
     struct stat info {};
     REQUIRE(stat("state/audit.jsonl", &info) == 0);
@@ -287,12 +287,13 @@ TEST_CASE("audit: a conversation is logged where the setting says so, and verifi
     auto log = home.read("state/ikigai/audit.jsonl");
     INFO(log);
     auto all = entries(log);
-    REQUIRE(all.size() == 4);
+    REQUIRE(all.size() == 5);
     CHECK(all[1].text("tool") == "bash");
     CHECK(all[1].text("call") == "c1");
-    CHECK(*all[2].find("exit") == Json(4));
-    CHECK(all[3].text("event") == "end");
-    CHECK(*all[3].find("exit") == Json(0));
+    CHECK(all[2].text("decision") == "allow");
+    CHECK(*all[3].find("exit") == Json(4));
+    CHECK(all[4].text("event") == "end");
+    CHECK(*all[4].find("exit") == Json(0));
     CHECK(ikigai(home, {"run", "glob", R"({"pattern":"*"})"}, "", env).status == 0);
 
     auto verified = ikigai(home, {"audit", "verify"}, "", env);
