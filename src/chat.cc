@@ -54,6 +54,8 @@ Chat::Chat(const ChatOptions& options, const World& world, std::string id, Sandb
       session_({.provider = options.provider, .model = options.model, .system = options.system.value_or(system_text(here(), guides_.notes)),
                 .thinking = options.thinking, .max_tokens = options.max_tokens, .max_turns = options.max_turns,
                 .window = options.window, .compact = options.compact}),
+      keeper_({.self = world.self, .off = !options.keep || sessions_file().empty(),
+               .what = {.session = options.id.empty() ? id_ : options.id, .kind = "", .provider = options.provider, .model = options.model, .folder = here().folder}}),
       sandbox_(sandbox),
       calls_({.session = id_, .outputs = outputs_folder(id_), .rules = options.rules,
               .objection = [this](const Tool& tool) { return options_.project.objection(tool); },
@@ -77,7 +79,7 @@ Registry::Places Chat::places()
     return places;
 }
 
-bool Chat::idle() const { return !session_.busy() && !calls_.busy() && later_.empty() && !waiting_message_; }
+bool Chat::idle() const { return !session_.busy() && !calls_.busy() && later_.empty() && !waiting_message_ && !keeper_.asking(); }
 
 // US dollars, of the turn that ran last.
 std::optional<double> Chat::cost() const
@@ -100,7 +102,8 @@ int Chat::run()
 {
     if (!sandbox_.notice().empty())
         mouth_.warn(sandbox_.notice());
-    mouth_.session(id_, options_.provider, options_.model);
+    look_for_kept();
+    if (!keeper_.asking()) greet();
     show_guides();
     registry_.start(places());
     ask_window();
@@ -123,16 +126,18 @@ int Chat::run()
             if (session_.asking()) poll.until(heard_model_ + options_.silence);
         }
         calls_.add_to(poll);
+        keeper_.add_to(poll);
         registry_.add_to(poll);
         if (refreshing_) refreshing_->add_to(poll);
         if (deadline_ && !leaving_) poll.until(*deadline_);
         if (hint_at_) poll.until(*hint_at_);
-        bool something_waits = !later_.empty() || (refreshing_ && refreshing_->settled()) || (waiting_message_ && registry_.settled());
+        bool something_waits = !later_.empty() || (refreshing_ && refreshing_->settled()) || (waiting_message_ && registry_.settled() && !keeper_.asking());
         if (something_waits) poll.until(Clock::now());
         poll.wait();
 
         if (model_) model_->advance(poll);
         calls_.advance(poll);
+        keeper_.advance(poll);
         registry_.advance(poll);
         if (refreshing_) refreshing_->advance(poll);
 
@@ -142,6 +147,7 @@ int Chat::run()
         if (keyboard_open_ && poll.ready(0)) hear_keyboard();
         hear_model();
         hear_tools();
+        hear_keeper();
         ask_person();
         hear_answer();
         hear_registry();
@@ -159,6 +165,8 @@ int Chat::run()
             leaving_ = true, drop_model(), calls_.cancel();   // nobody hears the rest
     }
     drop_model();
+    if (auto why = keeper_.end(options_.format == Format::person))
+        mouth_.warn(*why);
     calls_.end(signal_ ? 128 + signal_ : status_);
     tell_trouble();
     if (mouth_.lost() && status_ == 0) {
@@ -173,7 +181,9 @@ void Chat::happen(const Event& event)
     bool of_summary = session_.compacting() && (std::holds_alternative<ModelSaid>(event) || std::holds_alternative<ModelThought>(event));
     if (!of_summary)
         mouth_.event(event);
-    for (auto& effect : session_.on(event))
+    auto effects = session_.on(event);
+    keeper_.after(event, effects, session_);
+    for (auto& effect : effects)
         std::visit([this](auto& e) { perform(e); }, effect);
 }
 
@@ -219,7 +229,8 @@ void Chat::perform(const End& end)
 {
     if (gave_up_)
         return;   // said already
-    mouth_.end(end, session_, id_, cost());
+    mouth_.end(end, session_, keeper_.id(), cost());
+    keeper_.turn_end();
     prompted_ = hinted_ = false;
     bool person_at_keys = options_.format == Format::person && isatty(0);
     if (!person_at_keys)
@@ -247,7 +258,9 @@ void Chat::perform(const Compacted& done)
 
 bool Chat::compact(std::string keep)
 {
-    auto effects = session_.on(CompactionWanted{std::move(keep)});
+    Event wanted = CompactionWanted{std::move(keep)};
+    auto effects = session_.on(wanted);
+    keeper_.after(wanted, effects, session_);
     for (auto& effect : effects)
         std::visit([this](auto& e) { perform(e); }, effect);
     return !effects.empty();
@@ -256,7 +269,7 @@ bool Chat::compact(std::string keep)
 // Ends the run in the middle of a turn.
 void Chat::give_up(End end, int status)
 {
-    mouth_.end(end, session_, id_, cost());
+    mouth_.end(end, session_, keeper_.id(), cost());
     leaving_ = gave_up_ = true;
     status_ = status;
     drop_model();
@@ -400,8 +413,10 @@ void Chat::hear_tools()
 {
     for (auto& finished : calls_.take_finished()) {
         mouth_.result(finished.call, finished.envelope, finished.duration);
-        for (auto& notice : finished.notices)
+        for (auto& notice : finished.notices) {
             mouth_.notice(notice);
+            if (notice.text("kind") == "config_required") keeper_.note("config_required", std::string(notice.text("content")), notice);
+        }
         happen(ToolDone{finished.call.id, std::move(finished.envelope)});
     }
     for (auto& [number, finished] : calls_.take_ended()) {
@@ -418,6 +433,7 @@ std::vector<pid_t> Chat::others() const
     if (refreshing_)
         for (auto id : refreshing_->ids()) out.push_back(id);
     if (model_ && !model_->exit) out.push_back(model_->id());
+    if (auto id = keeper_.process()) out.push_back(*id);
     return out;
 }
 
@@ -486,7 +502,7 @@ void Chat::hear_registry()
         return;
     if (registry_.state() == Registry::State::failed && !std::exchange(told_failure_, true))
         mouth_.warn("Some tools could not be looked for: " + registry_.failure());
-    if (waiting_message_ && !session_.busy()) {
+    if (waiting_message_ && !session_.busy() && !keeper_.asking()) {
         session_.offer(offered_tools(registry_.tools(), options_.only_tools));
         auto text = std::move(*waiting_message_);
         waiting_message_.reset();
@@ -535,6 +551,10 @@ void Chat::obey_user()
             return;
         prompted_ = false;
         auto text = trim(*line);
+        if (!choices_.empty()) {
+            choose(text);
+            continue;
+        }
         if (text.empty())
             continue;
         if (text.starts_with('/')) {
@@ -542,6 +562,7 @@ void Chat::obey_user()
                 typed_ = *line + "\n" + typed_;
                 return;
             }
+            if (!keeper_.events().empty()) keeper_.note("command", std::string(text));
             run_command(*this, text);
         } else {
             say_message(clean_utf8(text));
@@ -552,7 +573,7 @@ void Chat::obey_user()
 
 int chat(const ChatOptions& options, const World& world)
 {
-    auto id = new_id();
+    auto id = options.id.empty() ? new_id() : options.id;
     auto wish = options.sandbox;
     wish.outputs = outputs_folder(id);
     auto sandbox = Sandbox::make(std::move(wish));

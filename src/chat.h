@@ -6,6 +6,7 @@
 #include "base/signals.h"
 #include "calls.h"
 #include "guides.h"
+#include "keeper.h"
 #include "llm/models.h"
 #include "mouth.h"
 #include "trust.h"
@@ -35,6 +36,10 @@ struct ChatOptions {
     std::vector<std::string> only_tools;   // only these are offered
     std::optional<milliseconds> timeout;   // of the whole
     Policy policy;                         // who may do what
+    std::optional<std::string> resume;     // a conversation that was kept: the beginning of its id; empty: the last of this folder
+    bool choose = false;                   // the person chooses one
+    std::string id;                        // of the conversation, where it is named: it goes on where it was kept
+    bool keep = true;                      // what is said is written down
     Audit::To audit = Audit::To::nowhere;
     std::vector<std::string> secrets;      // that no log may hold
 };
@@ -54,6 +59,11 @@ public:
     void refresh();
     bool compact(std::string keep);        // false: there is nothing to compact
     void quit() { leaving_ = true; }
+    Keeper& keeper() { return keeper_; }
+    void resume(std::string id);           // empty: the person chooses
+    void list_sessions();
+    void begin_anew();
+    void go_back(std::string kind, std::int64_t seq);   // a branch: fork or rewind, what was up to seq and no more
     Calls& calls() { return calls_; }
     std::vector<pid_t> others() const;   // the processes that run for us and are no tool calls
 
@@ -82,6 +92,11 @@ private:
     void hear_registry();
     void obey_user();
     void tell_trouble();
+    void look_for_kept();
+    void hear_keeper();
+    void go_on_with(const SessionRow&, std::vector<StoredEvent>);
+    void choose(std::string_view number);
+    void greet();
     void ask_person();
     void hear_answer();
     void obey_at_once();
@@ -97,6 +112,10 @@ private:
     Mouth mouth_;
     Guides guides_;
     Session session_;
+    Keeper keeper_;
+    bool looking_ = false;                 // at the start, for what was kept
+    bool choosing_ = false;                // the list that comes is to choose from
+    std::vector<SessionRow> choices_;      // that the person is shown
     Registry registry_;
     std::optional<Registry> refreshing_;
     Sandbox& sandbox_;

@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "chat.h"
+#include "session_commands.h"
 
 #include <algorithm>
 #include <charconv>
@@ -187,11 +188,19 @@ struct Command {
 constexpr Command commands[] = {
     {"approve", "[MODE]", "What is asked about: auto, edits, ask or plan", approve},
     {"bg", "[N]", "Let a running tool go on in the background", background, true},
+    {"clear", "", "Begin a new conversation", new_session},
     {"compact", "[WHAT]", "Summarise the conversation; keep WHAT in particular", compact},
+    {"export", "[FORM] [FILE]", "Write the conversation to a file: markdown, jsonl or html", export_session},
+    {"fork", "", "Go on in a copy of the conversation", fork_session},
     {"help", "", "List the commands", help},
+    {"mark", "[LABEL]", "Name this point, to come back to it", mark_session},
+    {"new", "", "Begin a new conversation", new_session},
     {"ps", "[stop N]", "What runs, and what tools left running; stop one", ps, true},
     {"quit", "", "End the conversation", quit},
     {"refresh", "", "Look for tools again", refresh},
+    {"resume", "[ID]", "Go on with a conversation that was kept", resume_session},
+    {"rewind", "[LABEL|N]", "Back to a mark, or before the last N messages", rewind_session},
+    {"sessions", "", "The conversations of this folder", list_sessions},
     {"tool", "[NAME]", "List the tools, or show one", tool},
 };
 

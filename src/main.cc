@@ -105,6 +105,8 @@ constexpr std::pair<const char*, Format> formats[] = {{"text", Format::text}, {"
 struct ChatWords {   // the command line, as it was written
     ChatOptions options;
     std::string format = "text", system_file;
+    bool go_on = false, no_save = false;
+    std::optional<std::string> resume;   // empty: to be chosen
     std::map<std::string, std::string> set;   // settings, by name
 };
 
@@ -153,6 +155,10 @@ void add_chat_options(CLI::App& app, ChatWords& words)
     add_setting(app, "--max-turns", words.set, "Model requests a message")->check(CLI::Range(1, 1'000'000))->type_name("N");
     add_setting(app, "--approve", words.set, "auto, edits, ask or plan: what is asked about")->check(CLI::IsMember({"auto", "edits", "ask", "plan"}))->type_name("MODE");
     app.add_flag_callback("--no-compact", [&] { words.set["compact"] = "false"; }, "Never summarise the conversation by itself");
+    app.add_flag("-c,--continue", words.go_on, "Go on with the last conversation of this folder");
+    app.add_option("-r,--resume", words.resume, "Go on with a conversation that was kept: ID, or one that you choose")->expected(0, 1)->type_name("ID");
+    app.add_option("--session", o.id, "The conversation's id: it goes on where it was kept")->type_name("ID");
+    app.add_flag("--no-save", words.no_save, "Keep nothing of the conversation");
     add_setting(app, "--tools", words.set, "Offer only these tools, named with commas")->type_name("A,B");
     add_setting(app, "--timeout", words.set, "Time limit of the whole, in seconds")->check(CLI::PositiveNumber)->type_name("SECONDS");
 }
@@ -185,6 +191,13 @@ Status read_words(ChatWords& words)
     for (auto& [name, format] : formats)
         if (options.print && words.format == name)
             options.format = format;
+    options.keep = !words.no_save;
+    options.resume = words.go_on ? std::optional(std::string()) : words.resume && !words.resume->empty() ? words.resume : std::nullopt;
+    options.choose = words.resume && words.resume->empty();
+    if (options.choose && options.print)
+        return Error{code::usage, "--resume needs an ID with -p"};
+    if (!options.id.empty() && !valid_id(options.id))
+        return Error{code::usage, "--session: '" + options.id + "' is no id: letters, digits, - and _, 64 at most"};
     if (!options.print && words.format != "text")
         return Error{code::usage, "--output-format " + words.format + " needs -p"};
     return Done{};

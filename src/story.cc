@@ -52,19 +52,20 @@ class Messages {
 public:
     void on(const StoredEvent& e)
     {
-        if (e.kind == "user" || e.kind == "compaction") {
+        if (e.kind == "user") {
             close();
-            out_.push_back(said(e.content));
+            put(said(e.content), e.seq);
         } else if (e.kind == "assistant") {
             close();
             parts_ = parts_of(e);
+            seq_ = e.seq;
         } else if (e.kind == "tool_call")
             calls_[std::string(e.data.text("id"))] = e.data;
         else if (e.kind == "tool_result")
             if (auto* envelope = e.data.find("envelope")) envelopes_[std::string(e.data.text("id"))] = *envelope;
     }
 
-    Json::Array take()
+    Story take()
     {
         close();
         return std::move(out_);
@@ -90,25 +91,54 @@ private:
             parts.push_back(object({{"call", std::move(whole)}}));
         }
         if (!parts.empty())
-            out_.push_back(object({{"role", "assistant"}, {"parts", std::move(parts)}}));
+            put(object({{"role", "assistant"}, {"parts", std::move(parts)}}), seq_);
         for (auto& answer : answers)
-            out_.push_back(std::move(answer));
+            put(std::move(answer), 0);
         calls_.clear();
         envelopes_.clear();
     }
 
-    Json::Array out_, parts_;                 // parts_: of the reply that is open
+    void put(Json message, std::int64_t seq)
+    {
+        out_.messages.push_back(std::move(message));
+        out_.seqs.push_back(seq);
+    }
+
+    Story out_;
+    Json::Array parts_;                       // of the reply that is open
+    std::int64_t seq_ = 0;                    // its event's
     std::map<std::string, Json> calls_, envelopes_;
 };
 
 }
 
-Json::Array messages_of(std::span<const StoredEvent> events)
+Story story_of(std::span<const StoredEvent> events)
 {
     Messages messages;
+    const StoredEvent* compaction = nullptr;
     for (auto* event : counting(events))
-        messages.on(*event);
-    return messages.take();
+        if (event->kind == "compaction") compaction = event;
+        else messages.on(*event);
+    auto out = messages.take();
+    if (!compaction)
+        return out;
+    auto* summary = compaction->data.find("summary");
+    Compacted how{.summary = summary ? *summary : said(compaction->content), .longest_envelope = static_cast<std::size_t>(number(compaction->data, "longest_envelope", 0))};
+    out.messages = compacted(out.messages, how);
+    out.seqs.insert(out.seqs.begin(), out.messages.size() - out.seqs.size(), 0);
+    return out;
+}
+
+StoredEvent Scribe::compacted(const Compacted& done)
+{
+    auto stayed = seqs_.begin() + static_cast<std::ptrdiff_t>(std::min(done.kept_from, seqs_.size()));
+    auto keep = std::find_if(stayed, seqs_.end(), [](auto seq) { return seq > 0; });
+    auto out = note("compaction", std::string(done.summary.text("text")), object({{"summary", done.summary}, {"longest_envelope", done.longest_envelope}}));
+    if (keep != seqs_.end()) out.data.set("keep", *keep);
+    std::vector<std::int64_t> kept(stayed, seqs_.end());   // what is not written down yet stays behind them
+    seqs_.assign(done.in_front, 0);
+    seqs_.insert(seqs_.end(), kept.begin(), kept.end());
+    return out;
 }
 
 StoredEvent Scribe::note(std::string kind, std::string content, Json data)
@@ -125,8 +155,9 @@ StoredEvent Scribe::note(std::string kind, std::string content, Json data)
 std::vector<StoredEvent> Scribe::after(const Event& event, const Session& session)
 {
     std::vector<StoredEvent> out;
-    for (auto& messages = session.messages(); told_ < messages.size(); ++told_) {
-        auto& message = messages[told_];
+    for (auto& messages = session.messages(); seqs_.size() < messages.size();) {
+        auto& message = messages[seqs_.size()];
+        seqs_.push_back(message.text("role") == "tool" ? 0 : next_);
         if (message.text("role") == "user")
             out.push_back(note("user", std::string(message.text("text"))));
         if (message.text("role") != "assistant")

@@ -15,6 +15,7 @@ struct Compacted {
     Json summary;                       // the message that stands for what was before kept_from: role user, text; and its parts, for the next time:
                                         // summary, task, paths. Null: nothing was before
     std::size_t kept_from = 0;          // the first message that stayed
+    std::size_t in_front = 0;           // messages that stand in front of it now
     std::size_t longest_envelope = 0;   // bytes: longer ones that stayed were cut; 0: none was
     std::int64_t before = 0, after = 0; // tokens, about
     friend bool operator==(const Compacted&, const Compacted&) = default;

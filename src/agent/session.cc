@@ -260,7 +260,9 @@ Effects Session::end_compaction(Effects before)
 {
     auto done = compaction_->done();
     done.before = tokens();
+    auto stayed = messages_.size() - done.kept_from;
     messages_ = compacted(messages_, done);
+    done.in_front = messages_.size() - stayed;
     compaction_.reset();
     known_ = 0;
     known_at_ = 0;

@@ -68,6 +68,8 @@ public:
     bool asking() const { return asking_; }   // the model is to speak
     const Json::Array& messages() const { return messages_; }
     const Options& options() const { return options_; }
+    // A conversation that was kept, or another one; between turns.
+    void resume(Json::Array messages) { messages_ = std::move(messages), known_ = 0, known_at_ = 0; }
     void learn_window(std::int64_t tokens) { options_.window = tokens; }
     bool compacting() const { return compaction_.has_value(); }   // what the model says is a summary
     std::int64_t tokens() const;   // of the next request, about: the service's last figure and an estimate of the rest
