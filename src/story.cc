@@ -114,18 +114,24 @@ private:
 
 Story story_of(std::span<const StoredEvent> events)
 {
-    Messages messages;
-    const StoredEvent* compaction = nullptr;
-    for (auto* event : counting(events))
-        if (event->kind == "compaction") compaction = event;
-        else messages.on(*event);
-    auto out = messages.take();
+    auto all = counting(events);
+    auto told = [](auto&& some) {
+        Messages messages;
+        for (auto* event : some)
+            messages.on(*event);
+        return messages.take();
+    };
+    auto* compaction = !all.empty() && all.front()->kind == "compaction" ? all.front() : nullptr;
     if (!compaction)
-        return out;
+        return told(all);
+    auto later = std::ranges::find_if(all, [&](auto* event) { return event->seq > compaction->seq; });
+    auto kept = told(std::span(all.begin() + 1, later)), rest = told(std::span(later, all.end()));
     auto* summary = compaction->data.find("summary");
     Compacted how{.summary = summary ? *summary : said(compaction->content), .longest_envelope = static_cast<std::size_t>(number(compaction->data, "longest_envelope", 0))};
-    out.messages = compacted(out.messages, how);
-    out.seqs.insert(out.seqs.begin(), out.messages.size() - out.seqs.size(), 0);
+    Story out{compacted(kept.messages, how), {}};
+    out.seqs.assign(out.messages.size() - kept.seqs.size(), 0);
+    for (auto* part : {&kept.seqs, &rest.seqs}) out.seqs.insert(out.seqs.end(), part->begin(), part->end());
+    std::ranges::move(rest.messages, std::back_inserter(out.messages));
     return out;
 }
 

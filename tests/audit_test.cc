@@ -94,7 +94,7 @@ TEST_CASE("audit: an entry says what was called where, by whom and how it ended"
     CHECK(all[4].text("error_code") == "TOOL_TIMEOUT");
     CHECK(all[4].find("exit")->null());
     CHECK(all[5].text("event") == "end");
-    CHECK(verdict(log).sentence() == "7 entries, chain whole");
+    CHECK(verdict(log).sentence() == "6 entries, chain whole");
 
     struct stat info {};
     REQUIRE(stat("state/audit.jsonl", &info) == 0);
@@ -297,7 +297,7 @@ TEST_CASE("audit: a conversation is logged where the setting says so, and verifi
     CHECK(ikigai(home, {"run", "glob", R"({"pattern":"*"})"}, "", env).status == 0);
 
     auto verified = ikigai(home, {"audit", "verify"}, "", env);
-    CHECK(verified.out == "6 entries, chain whole\n");
+    CHECK(verified.out == "7 entries, chain whole\n");
     CHECK(verified.status == 0);
     auto shown = ikigai(home, {"audit", "show", "-n", "1"}, "", env);
     CHECK(lines_of(shown.out) == std::vector{lines_of(home.read("state/ikigai/audit.jsonl")).back()});

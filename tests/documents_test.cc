@@ -438,6 +438,7 @@ TEST_CASE("documents: the exit status of chat is what ikigai.1 says")
     CHECK(offline({"--no-such-option"}) == 2);
     CHECK(offline({"-p", "list", "--max-turns", "1"}) == 3);
     CHECK(offline({"-p", "run sleep 60", "--timeout", "0.1"}) == 3);
+    CHECK(offline({"-p", "run ls", "--approve", "ask"}) == 4);
     for (auto& [name, status] : std::map<std::string, std::string>{{"INT", "130"}, {"TERM", "143"}, {"HUP", "129"}}) {
         User other;
         auto ran = run({.argv = {"/bin/sh", "-c", ikigai() + " chat --provider offline -p 'run touch up; exec sleep 60' </dev/null >out & p=$!; "
@@ -445,7 +446,7 @@ TEST_CASE("documents: the exit status of chat is what ikigai.1 says")
                         .env = other.env});
         CHECK(ran.out == status + "\n");
     }
-    CHECK(all(joined(between(page(), ".Sh EXIT STATUS", "Of\n")), "\\.It ([0-9]+ ?\\+? ?N?)\n") == Names{"0", "1", "2", "3", "128 + N"});
+    CHECK(all(joined(between(page(), ".Sh EXIT STATUS", "Of\n")), "\\.It ([0-9]+ ?\\+? ?N?)\n") == Names{"0", "1", "2", "3", "4", "128 + N"});
 }
 
 TEST_CASE("documents: the pages name the variables that are read")
