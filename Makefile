@@ -15,7 +15,7 @@ CXX      = g++
 CPPFLAGS = -Isrc -isystem $(HTTPLIB)
 CXXFLAGS = -std=c++20 $(OPTIMIZE) -g -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-maybe-uninitialized -ffunction-sections -fdata-sections
 LDFLAGS  = $(STATIC) -Wl,--gc-sections
-LDLIBS   = -lgumbo -lssl -lcrypto -lz
+LDLIBS   = -lgumbo -lutf8proc -lssl -lcrypto -lz
 
 OPTIMIZE = -O2
 STATIC   = -static
@@ -94,7 +94,7 @@ $(tests): $(BUILD)/tests/%.o: tests/%.cc | $(deps)
 	$(CXX) $(CPPFLAGS) -Itests $(CXXFLAGS) $(if $(sanitize),,-O0) -MMD -MP -c $< -o $@
 
 $(BUILD)/unit: $(tests) $(library)
-	$(CXX) $(CXXFLAGS) $^ $(LDLIBS) -lCatch2WithMain -o $@
+	$(CXX) $(CXXFLAGS) $^ $(LDLIBS) -lvterm -lCatch2WithMain -o $@
 
 # ---- Figures: no part of the check, and only of use without debug= and sanitize=.
 benches := $(patsubst bench/%.cc,$(BUILD)/bench-objects/%.o,$(wildcard bench/*.cc)) $(BUILD)/tests/support/server.o
@@ -125,6 +125,7 @@ check-layers:
 	@! grep -rnE 'rapidjson' src --include='*.cc' --include='*.h' | grep -vE '^src/base/json|^src/version'
 	@! grep -rnE 'include.*httplib' src | grep -vE '^src/base/http|^src/version'
 	@! grep -rnE 'include.*gumbo' src | grep -vE '^src/applets/html_tree'
+	@! grep -rnE 'utf8proc' src --include='*.cc' --include='*.h' | grep -vE '^src/term/width|^src/version'
 
 check: all $(pages) $(BUILD)/unit
 	cd $(BUILD) && IKIGAI_ROOT="$(CURDIR)" IKIGAI_BUILD="$(CURDIR)/$(BUILD)" IKIGAI_BIN="$(abspath $(ROOT))" ./unit
