@@ -122,15 +122,14 @@ std::string sgr(const Style& style, const Palette& palette)
 
 Line& Line::add(std::string_view words, Style style)
 {
-    std::size_t covered = 0;
-    for (auto& run : runs) covered += run.size;
     if (words.empty())
         return *this;
-    if (covered < text.size()) runs.push_back({text.size() - covered, {}});
+    bool first_styled = runs.empty() && style != Style{};
+    if (first_styled && !text.empty()) runs.push_back({text.size(), {}});
     text += words;
     if (!runs.empty() && runs.back().style == style)
         runs.back().size += words.size();
-    else if (!runs.empty() || style != Style{})
+    else if (!runs.empty() || first_styled)
         runs.push_back({words.size(), style});
     return *this;
 }

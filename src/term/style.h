@@ -51,7 +51,7 @@ struct Place {
     friend bool operator==(const Place&, const Place&) = default;
 };
 
-// One line of text without its end. What lies past the runs is plain.
+// One line of text without its end. No runs: it is plain; else they cover it.
 struct Line {
     struct Run {
         std::size_t size;   // bytes
