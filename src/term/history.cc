@@ -35,9 +35,10 @@ std::string to_line(std::string_view entry)
 
 std::string from_line(std::string_view line)
 {
-    std::string out;
+    auto first = std::min(line.find('\\'), line.size());
+    std::string out(line.substr(0, first));
     out.reserve(line.size());
-    for (std::size_t i = 0; i < line.size(); ++i) {
+    for (auto i = first; i < line.size(); ++i) {
         auto* row = std::end(escapes);
         if (line[i] == '\\' && i + 1 < line.size())
             row = std::find_if(std::begin(escapes), std::end(escapes), [&](const Escape& e) { return e.written == line[i + 1]; });

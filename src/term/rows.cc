@@ -61,6 +61,12 @@ void append_rows(std::vector<Row>& rows, const Line& line, int columns, Charset 
         rows.push_back({&line, 0, end, !fits});
         return;
     }
+    auto is_plain = [](char c) { return c >= 0x20 && c < 0x7F; };
+    bool fits = line.text.size() <= static_cast<std::size_t>(columns) && std::all_of(line.text.begin(), line.text.end(), is_plain);
+    if (fits) {   // as most do
+        rows.push_back({&line, 0, line.text.size()});
+        return;
+    }
     auto begins = wrap(line.text, columns, charset);
     for (std::size_t i = 0; i < begins.size(); ++i)
         rows.push_back({&line, begins[i], i + 1 < begins.size() ? begins[i + 1] : line.text.size()});

@@ -117,38 +117,15 @@ std::string View::show(const Live& live)
 
     std::string out;
     bool anew = stale_ || !finished_.empty();
-    std::size_t at = at_.row;
     if (anew) {
         out = erase_live();
         append_finished(out);
         drawn_.clear();
-        at = 0;
+        at_ = {};
     }
+    auto at = at_.row;   // where the cursor is while we draw
     out += wrap_off;
-    bool any = anew;
-    for (std::size_t i = 0; i < fresh.size(); ++i) {
-        bool is_new = i >= drawn_.size();
-        if (!is_new && drawn_[i] == fresh[i].text)
-            continue;
-        any = true;
-        if (is_new && i > 0) out += move(at, i - 1) + "\n";   // which scrolls where it must
-        else out += move(at, i);
-        bool may_reach_edge = fresh[i].width >= size_.columns || fresh[i].doubtful;   // erasing there would take the last character
-        if (may_reach_edge) out += erase_to_end;
-        out += fresh[i].text;
-        if (!may_reach_edge) out += erase_to_end;
-        at = i;
-    }
-    if (fresh.size() < drawn_.size()) {
-        any = true;
-        if (fresh.empty()) {
-            out += erase_live();
-            at = 0;
-        } else {
-            out += move(at, fresh.size()) + std::string(erase_below);
-            at = fresh.size();
-        }
-    }
+    bool any = append_changed(out, fresh, at) || anew;
     last_ = live;
     stale_ = false;
     drawn_.clear();
@@ -165,6 +142,33 @@ std::string View::show(const Live& live)
     out += wrap_on;
     visible_ = seen;
     return std::string(frame_begin) + out + (seen ? std::string(show_cursor) : "") + std::string(frame_end);
+}
+
+// Draws the rows that are different from those on the screen, with the cursor in row `at`; whether there are any.
+bool View::append_changed(std::string& out, const std::vector<Bytes>& fresh, std::size_t& at) const
+{
+    bool any = false;
+    for (std::size_t i = 0; i < fresh.size(); ++i) {
+        bool is_new = i >= drawn_.size();
+        if (!is_new && drawn_[i] == fresh[i].text)
+            continue;
+        any = true;
+        if (is_new && i > 0) out += move(at, i - 1) + "\n";   // which scrolls where it must
+        else out += move(at, i);
+        bool may_reach_edge = fresh[i].width >= size_.columns || fresh[i].doubtful;   // erasing there would take the last character
+        if (may_reach_edge) out += erase_to_end;
+        out += fresh[i].text;
+        if (!may_reach_edge) out += erase_to_end;
+        at = i;
+    }
+    if (fresh.size() >= drawn_.size())
+        return any;
+    if (fresh.empty())
+        out += erase_live();
+    else
+        out += move(at, fresh.size()) + std::string(erase_below);
+    at = fresh.size();
+    return true;
 }
 
 std::string View::leave()

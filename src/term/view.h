@@ -62,6 +62,7 @@ private:
     std::vector<Row> window(const Live&, std::optional<Spot>& cursor) const;
     Spot spot(const Line&, std::size_t byte, const std::vector<Row>& rows, std::size_t first) const;
     void append_finished(std::string& out);
+    bool append_changed(std::string& out, const std::vector<Bytes>& fresh, std::size_t& at) const;
     std::string erase_live() const;
 
     Look look_;

@@ -46,6 +46,22 @@ bool is_mark(std::int32_t c)
 bool is_flag_letter(std::int32_t c) { return c >= 0x1F1E6 && c <= 0x1F1FF; }
 bool is_skin_tone(std::int32_t c) { return c >= 0x1F3FB && c <= 0x1F3FF; }
 
+// The columns of characters that stand alone whenever another of them, ASCII or nothing follows; else 0.
+int lonely_width(std::int32_t c)
+{
+    bool kana_or_han = (c >= 0x3041 && c <= 0x3096) || (c >= 0x30A1 && c <= 0x30FA) || (c >= 0x4E00 && c <= 0x9FFF);
+    bool letter = (c >= 0xC0 && c <= 0x24F) || (c >= 0x391 && c <= 0x481);
+    return kana_or_han ? 2 : letter ? 1 : 0;
+}
+
+bool stands_alone(std::string_view text)
+{
+    if (text.empty() || static_cast<unsigned char>(text[0]) < 0x80)
+        return true;
+    auto size = utf8_length(text);
+    return size && lonely_width(decode(text, size));
+}
+
 int code_point_width(std::int32_t c)
 {
     auto category = utf8proc_category(c);
@@ -137,6 +153,8 @@ Cluster first_cluster(std::string_view text, int column, Charset charset)
     if (!size)
         return {1, 1, false};   // U+FFFD, or ?
     auto c = decode(text, size);
+    if (int columns = lonely_width(c); columns && charset == Charset::utf8 && stands_alone(text.substr(size)))
+        return {size, columns};
     if (is_worded(c))
         return {size, static_cast<int>(in_words(c).size()), false};
     auto whole = extent(text, size, c);

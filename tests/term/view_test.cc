@@ -160,7 +160,8 @@ TEST_CASE("view: wide, joined and combined characters")
     CHECK(scene.screen.touched() == 2);
     scene.type("");
     scene.frame();
-    CHECK(Rows(scene.all().begin(), scene.all().begin() + 2) == Rows{"123456789", "漢字"});
+    auto all = scene.all();
+    CHECK(Rows(all.begin(), all.begin() + 2) == Rows{"123456789", "漢字"});
 }
 
 TEST_CASE("view: live lines that are taller than the screen")

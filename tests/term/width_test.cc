@@ -118,3 +118,18 @@ TEST_CASE("width: any bytes are taken apart and end")
         }
     }
 }
+
+TEST_CASE("width: the short way gives what the long way gives")
+{
+    for (std::int32_t c = 0x80; c < 0x11000; ++c) {
+        if (c >= 0xD800 && c < 0xE000) continue;
+        std::string text;
+        if (c < 0x800) text = {static_cast<char>(0xC0 | c >> 6), static_cast<char>(0x80 | (c & 0x3F))};
+        else if (c < 0x10000) text = {static_cast<char>(0xE0 | c >> 12), static_cast<char>(0x80 | (c >> 6 & 0x3F)), static_cast<char>(0x80 | (c & 0x3F))};
+        else text = {static_cast<char>(0xF0 | c >> 18), static_cast<char>(0x80 | (c >> 12 & 0x3F)), static_cast<char>(0x80 | (c >> 6 & 0x3F)), static_cast<char>(0x80 | (c & 0x3F))};
+        auto alone = first_cluster(text), before_rare = first_cluster(text + "\u2500");   // which is not among the common ones
+        if (alone.size != before_rare.size) continue;   // one that takes what follows
+        REQUIRE(alone.width == before_rare.width);
+        REQUIRE(alone.as_it_is == before_rare.as_it_is);
+    }
+}
