@@ -122,8 +122,11 @@ std::vector<Line> Editor::menu(std::size_t rows) const
             line.add(std::string(static_cast<std::size_t>(std::max(pad, 0)) + 1, ' ')).add(candidate.about, {.ink = Ink::faint});
         out.push_back(std::move(line));
     }
-    if (matching_.size() > rows && rows > 0)
-        out.push_back(Line("  " + std::to_string(first + 1) + " to " + std::to_string(std::min(first + rows, matching_.size())) + " of " + std::to_string(matching_.size()), {.ink = Ink::faint}));
+    if (matching_.size() <= rows || rows == 0)
+        return out;
+    auto last = std::min(first + rows, matching_.size());
+    auto where = std::to_string(first + 1) + " to " + std::to_string(last) + " of " + std::to_string(matching_.size());
+    out.push_back(Line("  " + where, {.ink = Ink::faint}));
     return out;
 }
 

@@ -13,7 +13,8 @@ constexpr std::size_t longest_sequence = 64;
 struct Attribute { int number; bool Style::*member; bool on; };
 constexpr Attribute attributes[] = {
     {1, &Style::bold, true}, {2, &Style::dim, true}, {3, &Style::italic, true}, {4, &Style::underline, true}, {7, &Style::reverse, true}, {9, &Style::strike, true},
-    {21, &Style::bold, false}, {22, &Style::bold, false}, {22, &Style::dim, false}, {23, &Style::italic, false}, {24, &Style::underline, false}, {27, &Style::reverse, false}, {29, &Style::strike, false},
+    {21, &Style::bold, false}, {22, &Style::bold, false}, {22, &Style::dim, false}, {23, &Style::italic, false}, {24, &Style::underline, false},
+    {27, &Style::reverse, false}, {29, &Style::strike, false},
 };
 
 std::vector<int> numbers(std::string_view parameters)

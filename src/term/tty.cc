@@ -22,7 +22,7 @@ constexpr auto longest_farewell = 1000ms;
 // (push, pop) and xterm's modifyOtherKeys.
 constexpr std::string_view paste_on = "\x1b[?2004h", paste_off = "\x1b[?2004l";
 constexpr std::string_view keyboard_on = "\x1b[>1u\x1b[>4;1m", keyboard_off = "\x1b[>4m\x1b[<u";
-constexpr std::string_view cursor_on = "\x1b[?25h";
+constexpr std::string_view wrap_and_cursor_on = "\x1b[?7h\x1b[?25h";   // which the view turns off for a moment
 
 // The keyboard flags, the background, and a question that every terminal answers.
 constexpr std::string_view questions = "\x1b[?u\x1b]11;?\x1b\\\x1b[c";
@@ -30,7 +30,7 @@ constexpr std::string_view questions = "\x1b[?u\x1b]11;?\x1b\\\x1b[c";
 // Terminals that print what they do not know of this.
 constexpr std::string_view simple[] = {"", "dumb", "linux", "vt100", "vt102", "vt220", "ansi", "cons25", "emacs", "unknown"};
 
-bool is_simple(const std::string& term) { return std::find(std::begin(simple), std::end(simple), term) != std::end(simple); }
+bool is_simple(std::string_view term) { return std::find(std::begin(simple), std::end(simple), term) != std::end(simple); }
 
 int from_variable(const char* name)
 {
@@ -38,6 +38,13 @@ int from_variable(const char* name)
     return n > 0 && n <= 10'000 ? n : 0;
 }
 
+}
+
+std::string modes_off(std::string_view term)
+{
+    if (term == "dumb")
+        return {};
+    return std::string(is_simple(term) ? "" : keyboard_off).append(paste_off).append(wrap_and_cursor_on);
 }
 
 Tty::Tty(int in, int out, std::string term) : in_(in), out_(out), term_(std::move(term))
@@ -80,12 +87,9 @@ void Tty::leave(std::string_view bytes)
     if (!entered_)
         return;
     entered_ = false;
-    std::string last(bytes);
-    if (!is_simple(term_)) last += keyboard_off;
-    if (term_ != "dumb") (last += paste_off) += cursor_on;
     if (!in_foreground())
         return;   // the terminal is somebody else's now
-    send(last);
+    send(std::string(bytes) + modes_off(term_));
     auto end = Clock::now() + longest_farewell;
     while (behind() && !lost_ && Clock::now() < end) {
         pollfd ready{own_.get(), POLLOUT, 0};

@@ -57,4 +57,7 @@ private:
     std::size_t written_ = 0;   // of it
 };
 
+// What turns off whatever enter() and the view turn on, for whoever finds the terminal without its owner.
+std::string modes_off(std::string_view term);
+
 }

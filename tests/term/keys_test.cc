@@ -117,6 +117,16 @@ TEST_CASE("keys: a key after a paste is a key")
     CHECK(names(out) == "paste:text enter");
 }
 
+TEST_CASE("keys: a paste that breaks itself into two, with a pause between them")
+{
+    Keys keys;
+    CHECK(keys.on("\x1b[200~safe\x1b[201~\rrm -rf\r\x1b[200~", start).empty());
+    CHECK(keys.late(start + 25ms).empty());
+    CHECK(keys.on(" more", start + 1s).empty());
+    CHECK(keys.on("\x1b[201~", start + 2s).empty());
+    CHECK(names(keys.late(start + 3s)) == "paste:safe\rrm -rf\r\x1b[200~ more");
+}
+
 TEST_CASE("keys: a paste is bounded, and fast")
 {
     std::string big(Keys::longest_paste + 1000, 'x');

@@ -89,14 +89,14 @@ TEST_CASE("tty: modes are given back as they were")
         CHECK(pty.seen() == "\x1b[?2004h\x1b[>1u\x1b[>4;1m");
         tty.leave("bye\r\n");
         CHECK(same(before, pty.modes()));
-        CHECK(pty.seen() == "bye\r\r\n\x1b[>4m\x1b[<u\x1b[?2004l\x1b[?25h");
+        CHECK(pty.seen() == "bye\r\r\n\x1b[>4m\x1b[<u\x1b[?2004l\x1b[?7h\x1b[?25h");
         tty.leave("twice");
         CHECK(pty.seen() == "");
         tty.enter();
         pty.seen();
     }
     CHECK(same(before, pty.modes()));
-    CHECK(pty.seen() == "\x1b[>4m\x1b[<u\x1b[?2004l\x1b[?25h");
+    CHECK(pty.seen() == "\x1b[>4m\x1b[<u\x1b[?2004l\x1b[?7h\x1b[?25h");
     CHECK_FALSE(fcntl(pty.slave.get(), F_GETFL) & O_NONBLOCK);
 }
 
@@ -107,7 +107,7 @@ TEST_CASE("tty: simple terminals are asked for nothing that they would print")
         Tty tty(pty.slave.get(), pty.slave.get(), term);
         tty.enter();
         tty.leave();
-        CHECK(pty.seen() == "\x1b[?2004h\x1b[?2004l\x1b[?25h");
+        CHECK(pty.seen() == "\x1b[?2004h\x1b[?2004l\x1b[?7h\x1b[?25h");
         CHECK(tty.question() == "");
     }
     Pty pty;
