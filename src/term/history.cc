@@ -90,9 +90,9 @@ void make_folder(const std::string& path)
 }
 
 // The file at path, locked. Another session may put a new file in its place while we wait: then the new one counts.
-Result<Fd> open_locked(const std::string& path)
+Result<Fd> open_locked(const std::string& path, milliseconds patience)
 {
-    auto end = Clock::now() + longest_wait;
+    auto end = Clock::now() + patience;
     for (;;) {
         Fd fd(open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600));
         struct stat ours{}, named{};
@@ -160,7 +160,7 @@ Status History::append()
     if (unwritten_.empty())
         return Done{};
     make_folder(folder_name(path_));
-    auto fd = open_locked(path_);
+    auto fd = open_locked(path_, problem_.empty() ? longest_wait : 0ms);   // who has waited in vain does not wait each time
     if (!fd)
         return fd.error();
     struct stat info{};

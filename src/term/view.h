@@ -37,6 +37,7 @@ public:
     void resize(Size size);
     void look(Look look);
     const Size& size() const { return size_; }
+    std::size_t cursor_row() const { return at_.row; }   // of the live rows
 
     // A finished line, for the next frame.
     void print(Line line) { finished_.push_back(std::move(line)); }

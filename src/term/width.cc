@@ -143,6 +143,13 @@ Extent extent(std::string_view text, std::size_t first_size, std::int32_t first)
 
 }
 
+Charset charset_for(std::string_view lc_all, std::string_view lc_ctype, std::string_view lang)
+{
+    auto locale = lower(!lc_all.empty() ? lc_all : !lc_ctype.empty() ? lc_ctype : lang);
+    bool utf8 = locale.empty() || locale.find("utf-8") != std::string::npos || locale.find("utf8") != std::string::npos;
+    return utf8 ? Charset::utf8 : Charset::ascii;
+}
+
 Cluster first_cluster(std::string_view text, int column, Charset charset)
 {
     if (is_plain(text[0]) && (text.size() == 1 || static_cast<unsigned char>(text[1]) < 0x80))

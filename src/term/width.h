@@ -13,6 +13,9 @@ namespace ik::term {
 // What the terminal can show: where it is not UTF-8, what is not ASCII becomes a likeness or '?'.
 enum class Charset { utf8, ascii };
 
+// From $LC_ALL, $LC_CTYPE and $LANG, each may be empty. Where nothing is said, as in most containers, it is UTF-8.
+Charset charset_for(std::string_view lc_all, std::string_view lc_ctype, std::string_view lang);
+
 struct Cluster {
     std::size_t size = 0;     // bytes of the text; 1 to about 130
     int width = 0;            // columns, of what is shown for it

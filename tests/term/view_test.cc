@@ -446,6 +446,29 @@ TEST_CASE("view: random frames")
     }
 }
 
+TEST_CASE("view: random resizes touch nothing that is finished")
+{
+    std::mt19937 random(9);
+    for (int round = 0; round < 200; ++round) {
+        auto size = [&] { return Size{static_cast<int>(random() % 50 + 1), static_cast<int>(random() % 12 + 1)}; };
+        auto now = size();
+        Scene scene(now);
+        for (int step = 0; step < 20; ++step) {
+            if (random() % 3 == 0) scene.view.print(Line("final " + std::string(random() % 60, 'f')));
+            scene.live.text.assign(random() % 4, Line("live " + std::string(random() % 80, 'l')));
+            scene.type(std::string(random() % 30, 't'));
+            scene.frame();
+            auto first = scene.screen.line_of_cursor() - static_cast<long>(scene.view.cursor_row());
+            now = random() % 2 ? Size{size().columns, now.rows} : Size{now.columns, size().rows};
+            scene.resize(now.columns, now.rows);
+            scene.frame();
+            // Live rows that a lower screen has pushed up stay there, as finished ones do.
+            REQUIRE((scene.screen.touched() < 0 || scene.screen.touched() >= first));
+            REQUIRE(scene.frame() == "");
+        }
+    }
+}
+
 TEST_CASE("view: frames have a pace, and no frame is due when nothing is new")
 {
     using namespace std::chrono_literals;

@@ -133,3 +133,13 @@ TEST_CASE("width: the short way gives what the long way gives")
         REQUIRE(alone.as_it_is == before_rare.as_it_is);
     }
 }
+
+TEST_CASE("width: what a locale says of the terminal")
+{
+    CHECK(charset_for("", "", "") == Charset::utf8);
+    CHECK(charset_for("", "", "de_DE.UTF-8") == Charset::utf8);
+    CHECK(charset_for("", "C.utf8", "C") == Charset::utf8);
+    CHECK(charset_for("C", "", "de_DE.UTF-8") == Charset::ascii);
+    CHECK(charset_for("", "", "POSIX") == Charset::ascii);
+    CHECK(charset_for("", "", "de_DE@euro") == Charset::ascii);
+}
