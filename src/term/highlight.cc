@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cctype>
 
-namespace ik {
+namespace ik::term {
 namespace {
 
 std::string lower(std::string_view text)
@@ -63,10 +63,8 @@ const Language* language_named(std::string_view name)
 
 Line Highlighter::diff(std::string_view line) const
 {
-    auto tone = line.starts_with("@@") ? Tone::keyword : line.starts_with("+") ? Tone::added : line.starts_with("-") ? Tone::removed : Tone::plain;
-    Line out;
-    add(out, line, {.tone = tone});
-    return out;
+    auto ink = line.starts_with("@@") ? Ink::keyword : line.starts_with("+") ? Ink::added : line.starts_with("-") ? Ink::removed : Ink::plain;
+    return Line(line, {.ink = ink});
 }
 
 // A string from its quote to its end, or to that of the line. Returns where it goes on.
@@ -76,7 +74,7 @@ std::size_t Highlighter::quoted(std::string_view line, std::size_t at, std::stri
     while (end < line.size() && !line.substr(end).starts_with(quote))
         end += line[end] == '\\' ? 2 : 1;
     end = std::min(end + quote.size(), line.size());
-    add(out, line.substr(at, end - at), {.tone = Tone::string});
+    out.add(line.substr(at, end - at), {.ink = Ink::string});
     return end;
 }
 
@@ -84,26 +82,26 @@ std::size_t Highlighter::step(std::string_view line, std::size_t at, Line& out)
 {
     auto rest = line.substr(at);
     auto& language = *language_;
-    auto enter = [&](std::string_view begin, std::string_view until, Tone tone) {
-        add(out, begin, {.tone = tone});
+    auto enter = [&](std::string_view begin, std::string_view until, Ink ink) {
+        out.add(begin, {.ink = ink});
         until_ = until;
-        inside_ = tone;
+        inside_ = ink;
         return at + begin.size();
     };
     if (auto comment = begun(rest, language.comments); !comment.empty() && may_begin(line, at, comment)) {
-        add(out, rest, {.tone = Tone::comment});
+        out.add(rest, {.ink = Ink::comment});
         return line.size();
     }
     if (!language.open.empty() && rest.starts_with(language.open))
-        return enter(language.open, language.close, Tone::comment);
+        return enter(language.open, language.close, Ink::comment);
     if (auto quote = begun(rest, language.long_quotes); !quote.empty())
-        return enter(quote, quote, Tone::string);
+        return enter(quote, quote, Ink::string);
     if (language.quotes.find(rest[0]) != language.quotes.npos)
         return quoted(line, at, rest.substr(0, 1), out);
     bool at_start = line.find_first_not_of(" \t-") == at;
     auto size = word_size(rest, at_start && language.key_end ? "-." : "#");
     if (size == 0) {
-        add(out, rest.substr(0, 1));
+        out.add(rest.substr(0, 1));
         return at + 1;
     }
     auto word = rest.substr(0, size);
@@ -111,7 +109,7 @@ std::size_t Highlighter::step(std::string_view line, std::size_t at, Line& out)
     bool is_key = at_start && language.key_end && behind != rest.npos && rest[behind] == language.key_end;
     bool keyword = is_key || (at_start && language.first_is_keyword) || lists(language.keywords, language.any_case ? lower(word) : std::string(word));
     bool number = std::isdigit(static_cast<unsigned char>(word[0]));
-    add(out, word, {.tone = keyword ? Tone::keyword : number ? Tone::number : Tone::plain});
+    out.add(word, {.ink = keyword ? Ink::keyword : number ? Ink::number : Ink::plain});
     return at + size;
 }
 
@@ -119,7 +117,7 @@ Line Highlighter::line(std::string_view line)
 {
     Line out;
     if (!language_)
-        return add(out, line, {.tone = Tone::plain}), out;
+        return Line(line);
     if (lists(language_->names, "diff"))
         return diff(line);
     for (std::size_t at = 0; at < line.size();) {
@@ -129,7 +127,7 @@ Line Highlighter::line(std::string_view line)
         }
         auto end = line.find(until_, at);
         auto size = end == line.npos ? line.size() - at : end + until_.size() - at;
-        add(out, line.substr(at, size), {.tone = inside_});
+        out.add(line.substr(at, size), {.ink = inside_});
         at += size;
         if (end != line.npos)
             until_ = {};

@@ -2,9 +2,9 @@
 // marked is what a reader's eye looks for, not what a compiler would say.
 #pragma once
 
-#include "term/styled.h"
+#include "term/style.h"
 
-namespace ik {
+namespace ik::term {
 
 struct Language;
 
@@ -25,7 +25,7 @@ private:
 
     const Language* language_;
     std::string_view until_;      // what ends the comment or string that we are in
-    Tone inside_ = Tone::plain;
+    Ink inside_ = Ink::plain;
 };
 
 }

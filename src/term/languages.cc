@@ -1,6 +1,6 @@
 #include "term/languages.h"
 
-namespace ik {
+namespace ik::term {
 namespace {
 
 constexpr std::string_view c_family =

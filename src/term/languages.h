@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-namespace ik {
+namespace ik::term {
 
 struct Language {
     std::string_view names;             // each between spaces

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <memory>
 
-namespace ik {
+namespace ik::term {
 namespace {
 
 constexpr int deepest = 40;   // what is nested deeper is shown as the text it is
@@ -47,8 +47,8 @@ struct Margin {
     Margin with(std::string_view mark, std::string_view then, Style style = {}) const
     {
         Margin out = *this;
-        add(out.first, mark, style);
-        add(out.rest, then, style);
+        out.first.add(mark, style);
+        out.rest.add(then, style);
         return out;
     }
     Line take() { return std::exchange(first, rest); }
@@ -76,19 +76,25 @@ private:
     void link(Node, Style, std::vector<Line>&, int depth) const;
 
     const Markdown::Options& options_;
+    bool drawn_ = options_.charset == Charset::utf8;
 };
 
 void Renderer::emit(Margin& margin, const Line& line)
 {
     auto whole = margin.take();
-    for (auto& span : line) add(whole, span.text, span.style);
+    whole.add(line);
     lines.push_back(std::move(whole));
 }
 
 void Renderer::blank(const Margin& margin)
 {
-    auto line = margin.rest;
-    while (!line.empty() && trim(line.back().text).empty()) line.pop_back();
+    auto size = margin.rest.text.find_last_not_of(' ') + 1;
+    Line line;
+    std::size_t at = 0;
+    for (auto& piece : margin.rest.pieces()) {
+        line.add(piece.text.substr(0, size - std::min(at, size)), piece.style);
+        at += piece.text.size();
+    }
     lines.push_back(std::move(line));
 }
 
@@ -96,9 +102,7 @@ void Renderer::verbatim(std::string_view text, Margin& margin, Style style)
 {
     if (text.ends_with('\n')) text.remove_suffix(1);
     for (auto part : split(text, '\n')) {
-        Line line;
-        add(line, part, style);
-        emit(margin, line);
+        emit(margin, {part, style});
     }
 }
 
@@ -123,22 +127,22 @@ void Renderer::children(Node parent, Margin& margin, int depth)
 void Renderer::block(Node node, Margin& margin, int depth)
 {
     auto type = cmark_node_get_type(node);
-    if (depth > deepest) return emit(margin, {{"…", {.tone = Tone::dim}}});
+    if (depth > deepest) return emit(margin, {"…", {.ink = Ink::faint}});
     if (type == CMARK_NODE_PARAGRAPH) return paragraph(node, margin);
     if (type == CMARK_NODE_HEADING) return heading(node, margin);
     if (type == CMARK_NODE_CODE_BLOCK) return code(node, margin);
     if (type == CMARK_NODE_LIST) return list(node, margin, depth);
-    if (type == CMARK_NODE_HTML_BLOCK) return verbatim(literal(node), margin, {.tone = Tone::dim});
+    if (type == CMARK_NODE_HTML_BLOCK) return verbatim(literal(node), margin, {.ink = Ink::faint});
     if (is(node, "table")) return table(node, margin);
     if (type == CMARK_NODE_BLOCK_QUOTE) {
-        auto mark = options_.lines_drawn ? "│ " : "> ";
-        auto inside = margin.with(mark, mark, {.tone = Tone::quote});
+        auto mark = drawn_ ? "│ " : "> ";
+        auto inside = margin.with(mark, mark, {.ink = Ink::quote});
         children(node, inside, depth);
         margin.take();
     } else if (type == CMARK_NODE_THEMATIC_BREAK) {
         std::string rule;
-        for (std::size_t i = 0; i < std::min<std::size_t>(options_.columns, 40); ++i) rule += options_.lines_drawn ? "─" : "-";
-        emit(margin, {{rule, {.tone = Tone::dim}}});
+        for (int i = 0; i < std::min(options_.columns, 40); ++i) rule += drawn_ ? "─" : "-";
+        emit(margin, {rule, {.ink = Ink::faint}});
     }
 }
 
@@ -151,18 +155,17 @@ void Renderer::heading(Node node, Margin& margin)
 {
     auto mark = std::string(static_cast<std::size_t>(cmark_node_get_heading_level(node)), '#') + " ";
     for (auto& line : inlines(node)) {
-        Line whole{{mark, {.tone = Tone::dim}}};
-        for (auto& span : line) {
-            auto style = span.style;
+        Line whole(mark, {.ink = Ink::faint});
+        for (auto [text, style] : line.pieces()) {
             style.bold = true;
-            if (style.tone == Tone::plain) style.tone = Tone::heading;
-            add(whole, span.text, style);
+            if (style.ink == Ink::plain) style.ink = Ink::heading;
+            whole.add(text, style);
         }
         emit(margin, whole);
     }
 }
 
-Line fence_line(std::string_view info) { return {{"```" + std::string(info), {.tone = Tone::dim}}}; }
+Line fence_line(std::string_view info) { return {"```" + std::string(info), {.ink = Ink::faint}}; }
 
 // The first word behind a fence.
 std::string_view language_of(Node node)
@@ -211,14 +214,13 @@ void Renderer::table(Node node, Margin& margin)
         auto& cells = table.rows.emplace_back();
         for (Node cell = cmark_node_first_child(row); cell; cell = cmark_node_next(cell)) {
             Line whole;
-            for (auto& line : inlines(cell))
-                for (auto& span : line) add(whole, span.text, span.style);
+            for (auto& line : inlines(cell)) whole.add(line);
             cells.push_back(std::move(whole));
         }
         cells.resize(table.columns.size());
     }
-    auto used = width(plain(margin.rest));
-    for (auto& line : table_lines(table, options_.columns > used ? options_.columns - used : 1, options_.lines_drawn)) emit(margin, line);
+    auto used = width(margin.rest.text);
+    for (auto& line : table_lines(table, options_.columns > used ? options_.columns - used : 1, options_.charset)) emit(margin, line);
 }
 
 std::vector<Line> Renderer::inlines(Node node) const
@@ -231,15 +233,15 @@ std::vector<Line> Renderer::inlines(Node node) const
 void Renderer::inline_of(Node node, Style style, std::vector<Line>& out, int depth) const
 {
     auto type = cmark_node_get_type(node);
-    if (type == CMARK_NODE_SOFTBREAK) return add(out.back(), " ", style);
+    if (type == CMARK_NODE_SOFTBREAK) return static_cast<void>(out.back().add(" ", style));
     if (type == CMARK_NODE_LINEBREAK) return static_cast<void>(out.emplace_back());
-    if (type == CMARK_NODE_CODE) return add(out.back(), literal(node), {.tone = Tone::code, .bold = style.bold});
+    if (type == CMARK_NODE_CODE) return static_cast<void>(out.back().add(literal(node), {.ink = Ink::code, .bold = style.bold}));
     if (type == CMARK_NODE_LINK || type == CMARK_NODE_IMAGE) return link(node, style, out, depth);
-    if (!cmark_node_first_child(node)) return add(out.back(), literal(node), style);
+    if (!cmark_node_first_child(node)) return static_cast<void>(out.back().add(literal(node), style));
     style.italic |= type == CMARK_NODE_EMPH;
     style.bold |= type == CMARK_NODE_STRONG;
     style.strike |= is(node, "strikethrough");
-    if (depth > deepest) return add(out.back(), "…", style);
+    if (depth > deepest) return static_cast<void>(out.back().add("…", style));
     for (Node child = cmark_node_first_child(node); child; child = cmark_node_next(child)) inline_of(child, style, out, depth + 1);
 }
 
@@ -250,11 +252,11 @@ void Renderer::link(Node node, Style style, std::vector<Line>& out, int depth) c
     if (depth <= deepest)
         for (Node child = cmark_node_first_child(node); child; child = cmark_node_next(child)) inline_of(child, style, words, depth + 1);
     std::string said, address = cmark_node_get_url(node) ? cmark_node_get_url(node) : "";
-    for (auto& line : words) said += plain(line);
+    for (auto& line : words) said += line.text;
     bool same = said == address || "mailto:" + said == address || "http://" + said == address;
     for (auto& line : words)
-        for (auto& span : line) add(out.back(), span.text, {.tone = Tone::link, .bold = span.style.bold, .italic = span.style.italic});
-    if (!same && !address.empty()) add(out.back(), (said.empty() ? "<" : " <") + address + ">", {.tone = Tone::dim});
+        for (auto& [text, meant] : line.pieces()) out.back().add(text, {.ink = Ink::link, .bold = meant.bold, .italic = meant.italic});
+    if (!same && !address.empty()) out.back().add((said.empty() ? "<" : " <") + address + ">", {.ink = Ink::faint});
 }
 
 // Where the numbered line begins, from 1.
@@ -274,6 +276,8 @@ std::vector<Line> rendered(Node node, const Markdown::Options& options)
 }
 
 }
+
+std::string cmark_version_text() { return std::string("cmark-gfm ") + cmark_version_string(); }
 
 void Markdown::feed(std::string_view text)
 {

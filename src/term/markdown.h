@@ -3,16 +3,17 @@
 #pragma once
 
 #include "term/highlight.h"
+#include "term/width.h"
 
 #include <utility>
 
-namespace ik {
+namespace ik::term {
 
 class Markdown {
 public:
     struct Options {
-        std::size_t columns = 80;    // that tables and rules fit into
-        bool lines_drawn = true;     // with box drawing characters; else in ASCII
+        int columns = 80;                  // that tables and rules fit into
+        Charset charset = Charset::utf8;   // of box drawing; else it is done in ASCII
     };
     explicit Markdown(Options options) : options_(options) {}
 
@@ -20,7 +21,7 @@ public:
     void end();                          // of a text: all of it is final; another may begin
     std::vector<Line> take_final();
     std::vector<Line> live() const;      // of what is not final
-    void resize(std::size_t columns) { options_.columns = columns; }
+    void resize(int columns) { options_.columns = columns; }
 
 private:
     struct Fence { char mark = 0; std::size_t size = 0, indent = 0; };
@@ -38,5 +39,7 @@ private:
     std::vector<Line> final_;
     bool something_before_ = false, blank_before_ = true;
 };
+
+std::string cmark_version_text();
 
 }

@@ -134,4 +134,23 @@ Line& Line::add(std::string_view words, Style style)
     return *this;
 }
 
+Line& Line::add(const Line& more)
+{
+    for (auto& piece : more.pieces()) add(piece.text, piece.style);
+    return *this;
+}
+
+std::vector<Line::Piece> Line::pieces() const
+{
+    if (runs.empty())
+        return text.empty() ? std::vector<Piece>() : std::vector<Piece>{{text, {}}};
+    std::vector<Piece> out;
+    std::string_view rest = text;
+    for (auto& run : runs) {
+        out.push_back({rest.substr(0, run.size), run.style});
+        rest.remove_prefix(run.size);
+    }
+    return out;
+}
+
 }

@@ -65,6 +65,11 @@ struct Line {
     Line() = default;
     Line(std::string_view words, Style style = {}) { add(words, style); }
     Line& add(std::string_view words, Style style = {});
+    Line& add(const Line& more);
+
+    // What it is made of, in order: its text in pieces of one style.
+    struct Piece { std::string_view text; Style style; };
+    std::vector<Piece> pieces() const;
 
     friend bool operator==(const Line&, const Line&) = default;
 };

@@ -1,9 +1,10 @@
 // Table: rows of cells as lines that fit a width. Knows no Markdown.
 #pragma once
 
-#include "term/styled.h"
+#include "term/style.h"
+#include "term/width.h"
 
-namespace ik {
+namespace ik::term {
 
 enum class Align : unsigned char { left, right, center };
 
@@ -13,6 +14,7 @@ struct Table {
 };
 
 // Cells are wrapped where the table is wider than width; where that does not help, each row becomes lines of "head: cell".
-std::vector<Line> table_lines(const Table&, std::size_t width, bool lines_drawn);
+// Without UTF-8 the lines are drawn in ASCII.
+std::vector<Line> table_lines(const Table&, int width, Charset);
 
 }

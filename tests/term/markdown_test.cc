@@ -4,14 +4,14 @@
 
 #include <catch2/catch.hpp>
 
-using namespace ik;
+using namespace ik::term;
 
 namespace {
 
 std::string shown(const std::vector<Line>& lines)
 {
     std::string out;
-    for (auto& line : lines) out += plain(line) + "\n";
+    for (auto& line : lines) out += line.text + "\n";
     return out;
 }
 
@@ -45,8 +45,8 @@ constexpr const char* document_shown =
 Style style_of(const std::vector<Line>& lines, std::string_view word)
 {
     for (auto& line : lines)
-        for (auto& span : line)
-            if (span.text.find(word) != span.text.npos) return span.style;
+        for (auto& piece : line.pieces())
+            if (piece.text.find(word) != piece.text.npos) return piece.style;
     FAIL("no such word: " << word);
     return {};
 }
@@ -115,27 +115,27 @@ TEST_CASE("markdown: how words are meant")
     markdown.feed(document);
     markdown.end();
     auto lines = markdown.take_final();
-    CHECK(style_of(lines, "heading") == Style{.tone = Tone::heading, .bold = true, .italic = true});
+    CHECK(style_of(lines, "heading") == Style{.ink = Ink::heading, .bold = true, .italic = true});
     CHECK(style_of(lines, "bold") == Style{.bold = true});
     CHECK(style_of(lines, "italic") == Style{.italic = true});
-    CHECK(style_of(lines, "code") == Style{.tone = Tone::code});
+    CHECK(style_of(lines, "code") == Style{.ink = Ink::code});
     CHECK(style_of(lines, "gone") == Style{.strike = true});
-    CHECK(style_of(lines, "link").tone == Tone::link);
-    CHECK(style_of(lines, "https") == Style{.tone = Tone::dim});
-    CHECK(style_of(lines, "if") == Style{.tone = Tone::keyword});
-    CHECK(style_of(lines, "$HOME") == Style{.tone = Tone::string});
-    CHECK(style_of(lines, "# why") == Style{.tone = Tone::comment});
+    CHECK(style_of(lines, "link").ink == Ink::link);
+    CHECK(style_of(lines, "https") == Style{.ink = Ink::faint});
+    CHECK(style_of(lines, "if") == Style{.ink = Ink::keyword});
+    CHECK(style_of(lines, "$HOME") == Style{.ink = Ink::string});
+    CHECK(style_of(lines, "# why") == Style{.ink = Ink::comment});
 }
 
 TEST_CASE("markdown: ASCII where nothing can be drawn")
 {
-    CHECK(whole("> q\n\n| a | b |\n|---|---|\n| 1 | 2 |\n", {.lines_drawn = false}) == "> q\n\na | b\n--+--\n1 | 2\n");
+    CHECK(whole("> q\n\n| a | b |\n|---|---|\n| 1 | 2 |\n", {.charset = Charset::ascii}) == "> q\n\na | b\n--+--\n1 | 2\n");
 }
 
 TEST_CASE("markdown: tables fit the width, down to a screen of 20 columns")
 {
     std::string table = "| name | what it does |\n|---|---|\n| first | a long sentence that has to be wrapped |\n| second | unbreakablewordoverthewidth |\n";
-    for (std::size_t columns : {80, 40, 30, 20}) {
+    for (int columns : {80, 40, 30, 20}) {
         auto out = whole(table, {.columns = columns});
         INFO(out);
         std::size_t begin = 0;
@@ -161,19 +161,19 @@ TEST_CASE("markdown: deep nesting and odd text neither crash nor vanish")
 
 TEST_CASE("highlight: every language marks its words, and loses no byte")
 {
-    struct Case { const char *language, *line, *word; Tone tone; };
-    for (auto& [language, line, word, tone] : {
-             Case{"bash", "for i in $(ls); do echo 'x'; done # all", "for", Tone::keyword}, {"sh", "a#b # c", "# c", Tone::comment},
-             {"C++", "const int x = 42; // why", "const", Tone::keyword}, {"cpp", "x = 42;", "42", Tone::number}, {"c", "#include <a.h>", "#include", Tone::keyword},
-             {"python", "def f(x): return \"s\"", "def", Tone::keyword}, {"json", R"({"a": true})", "true", Tone::keyword}, {"yaml", "  - key-name: 12", "key-name", Tone::keyword},
-             {"go", "func main() {}", "func", Tone::keyword}, {"rust", "let mut x = 'a';", "mut", Tone::keyword}, {"js", "const x = `y`;", "`y`", Tone::string},
-             {"sql", "SELECT * FROM t -- all", "SELECT", Tone::keyword}, {"Dockerfile", "FROM debian", "FROM", Tone::keyword}, {"nginx", "listen 80;", "listen", Tone::keyword},
-             {"systemd", "ExecStart=/bin/true", "ExecStart", Tone::keyword}, {"diff", "+added", "+added", Tone::added}, {"diff", "-gone", "-gone", Tone::removed}}) {
+    struct Case { const char *language, *line, *word; Ink ink; };
+    for (auto& [language, line, word, ink] : {
+             Case{"bash", "for i in $(ls); do echo 'x'; done # all", "for", Ink::keyword}, {"sh", "a#b # c", "# c", Ink::comment},
+             {"C++", "const int x = 42; // why", "const", Ink::keyword}, {"cpp", "x = 42;", "42", Ink::number}, {"c", "#include <a.h>", "#include", Ink::keyword},
+             {"python", "def f(x): return \"s\"", "def", Ink::keyword}, {"json", R"({"a": true})", "true", Ink::keyword}, {"yaml", "  - key-name: 12", "key-name", Ink::keyword},
+             {"go", "func main() {}", "func", Ink::keyword}, {"rust", "let mut x = 'a';", "mut", Ink::keyword}, {"js", "const x = `y`;", "`y`", Ink::string},
+             {"sql", "SELECT * FROM t -- all", "SELECT", Ink::keyword}, {"Dockerfile", "FROM debian", "FROM", Ink::keyword}, {"nginx", "listen 80;", "listen", Ink::keyword},
+             {"systemd", "ExecStart=/bin/true", "ExecStart", Ink::keyword}, {"diff", "+added", "+added", Ink::added}, {"diff", "-gone", "-gone", Ink::removed}}) {
         auto* known = language_named(language);
         REQUIRE(known);
         auto out = Highlighter(known).line(line);
-        CHECK(plain(out) == line);
-        bool marked = std::ranges::any_of(out, [&](auto& span) { return span.text == word && span.style.tone == tone; });
+        CHECK(out.text == line);
+        bool marked = std::ranges::any_of(out.pieces(), [&](auto& piece) { return piece.text == word && piece.style.ink == ink; });
         INFO(language << ": " << word);
         CHECK(marked);
     }
@@ -185,9 +185,11 @@ TEST_CASE("highlight: comments and strings go on over lines")
 {
     Highlighter c(language_named("c"));
     c.line("int a; /* begins");
-    CHECK(c.line("return") == Line{{"return", {.tone = Tone::comment}}});
-    CHECK(c.line("ends */ return").back() == Span{"return", {.tone = Tone::keyword}});
+    CHECK(c.line("return") == Line("return", {.ink = Ink::comment}));
+    auto line = c.line("ends */ return");
+    CHECK(line.pieces().back().text == "return");
+    CHECK(line.pieces().back().style == Style{.ink = Ink::keyword});
     Highlighter python(language_named("python"));
     python.line("x = \"\"\"doc");
-    CHECK(python.line("def") == Line{{"def", {.tone = Tone::string}}});
+    CHECK(python.line("def") == Line("def", {.ink = Ink::string}));
 }
