@@ -68,6 +68,16 @@ void Tty::enter()
     if (!usable_ || entered_ || !in_foreground())
         return;
     tcgetattr(in_, &before_);   // the shell may have changed it while we were stopped
+    set_modes();
+}
+
+void Tty::enter_again()
+{
+    if (entered_ && in_foreground()) set_modes();
+}
+
+void Tty::set_modes()
+{
     auto raw = before_;
     raw.c_lflag &= static_cast<tcflag_t>(~(ICANON | ECHO | ECHONL | ISIG | IEXTEN));
     raw.c_iflag &= static_cast<tcflag_t>(~(ICRNL | INLCR | IGNCR | IXON | ISTRIP | BRKINT));

@@ -22,6 +22,9 @@ public:
     // Keys as they are pressed, without echo; bracketed paste; keys that tell Shift+Enter apart. Again after a leave().
     void enter();
 
+    // The same modes once more, after somebody else has used the terminal while we were stopped.
+    void enter_again();
+
     // Everything as it was; bytes: written before, such as View::leave(). Never waits longer than a second.
     void leave(std::string_view bytes = {});
     bool entered() const { return entered_; }
@@ -45,6 +48,7 @@ public:
     bool lost() const { return lost_; }  // the terminal is gone
 
 private:
+    void set_modes();
     void flush();
     bool in_foreground() const;
 
