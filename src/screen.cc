@@ -121,7 +121,7 @@ void Screen::show()
     question_->seen = true;
     question_->typed_before = on_their_way(options_.in);
     auto now = Clock::now();
-    if (now - last_key_ < between_keys) question_->deaf_until = now + between_keys;
+    if (!editor_.empty() && now - last_key_ < between_keys) question_->deaf_until = now + between_keys;
 }
 
 bool Screen::waits_for_words() const { return !plain_ || (activities_.empty() && !spoken_.running()); }

@@ -94,6 +94,11 @@ Outcome Editor::tab()
 {
     if (matching_.empty())
         return {wanted().kind == Wanted::nothing ? Outcome::nothing : Outcome::complete};
+    if (matching_.size() == 1 && !chosen_) {   // what is left of them
+        choose(0);
+        matching_.clear();
+        return {Outcome::changed};
+    }
     chosen_ = chosen_ ? (*chosen_ + 1) % matching_.size() : 0;
     return {Outcome::changed};
 }
@@ -115,7 +120,7 @@ std::vector<Line> Editor::menu(std::size_t rows) const
     for (auto& candidate : matching_) widest = std::min(std::max(widest, width(candidate.text)), 40);
     for (auto i = first; i < matching_.size() && i < first + rows; ++i) {
         auto& candidate = matching_[i];
-        Line line("  ");
+        Line line(chosen_ == i ? "› " : "  ");   // also where there are no colours
         line.cut = true;
         line.add(candidate.text, {.reverse = chosen_ == i});
         if (auto pad = widest - width(candidate.text); !candidate.about.empty())

@@ -215,7 +215,7 @@ TEST_CASE("view: an editor of several lines, with a menu that comes and goes")
     press({Key::tab});
     editor.offer({{"/model", "Change the model"}, {"/more", "More"}});
     press({Key::tab});
-    CHECK(scene.all() == Rows{"before", "❯ /mo", "  /model         Change the m…", "  /more          More"});
+    CHECK(scene.all() == Rows{"before", "❯ /mo", "› /model         Change the m…", "  /more          More"});
     CHECK(scene.cursor() == Place{1, 5});
     CHECK(scene.screen.cell(2, 2).reverse);
     press({Key::enter});
