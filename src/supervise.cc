@@ -100,9 +100,8 @@ void give_code_back()
     madvise(reinterpret_cast<void*>(start), end - start, MADV_DONTNEED);
 }
 
-[[noreturn]] void outer(pid_t inner, const sigset_t& all)
+[[noreturn]] void outer(pid_t inner, const sigset_t& all, const Terminal& terminal)
 {
-    Terminal terminal;
     give_code_back();
     for (;;) {
         siginfo_t info{};
@@ -172,11 +171,12 @@ void supervise()
     sigprocmask(SIG_BLOCK, &all, &before);
 
     outer_id = getpid();
+    Terminal terminal;   // before the inner one can change it
     pid_t inner = fork();
     if (inner < 0)
         std::perror("ikigai: cannot start a process");
     if (inner > 0)
-        outer(inner, all);
+        outer(inner, all, terminal);
     if (inner == 0) {
         prctl(PR_SET_PDEATHSIG, SIGTERM);
         prctl(PR_SET_CHILD_SUBREAPER, 1);
