@@ -145,9 +145,9 @@ Line answers_line(const Question& question)
     };
     offer("y", "once");
     if (question.session) offer("s", "this session");
-    if (!question.always.empty()) offer("a", "always: " + exposed(question.always));
     offer("n", "no");
     offer("w", "no, and why");
+    if (!question.always.empty()) offer("a", "always: " + exposed(question.always));   // last, since it may be long
     out.add("  ");
     return out;
 }

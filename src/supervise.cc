@@ -66,7 +66,8 @@ struct Terminal {
         if (!known)
             return;
         std::signal(SIGTTOU, SIG_IGN);   // also from the background
-        if (changed() && isatty(1)) write_all(1, term::modes_off(variable("TERM")) + "\r\n");
+        auto off = term::modes_off(variable("TERM"));
+        if (changed() && isatty(1)) write_all(1, off.empty() ? "\n" : off + "\r\n\x1b[J");   // and what was below the prompt
         tcsetattr(0, TCSADRAIN, &state);
     }
 };

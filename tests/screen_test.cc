@@ -266,7 +266,7 @@ TEST_CASE("screen: a question is answered by a key")
         INFO(keys);
         Stage stage({}, {80, 16});
         stage.screen->ask(question("bash(rm *)"));
-        REQUIRE(stage.shown("⚠ Allow bash? it removes files\n    rm -rf build\n  y once · s this session · a always: bash(rm *) · n no · w no, and why"));
+        REQUIRE(stage.shown("⚠ Allow bash? it removes files\n    rm -rf build\n  y once · s this session · n no · w no, and why · a always: bash(rm *)"));
         stage.settle();
         stage.type(keys);
         auto did = stage.did(Did::answered);

@@ -91,7 +91,7 @@ TEST_CASE("supervise: the inner process is killed with the terminal in its hands
     CHECK(after.c_iflag == before.c_iflag);
     char bytes[4096];
     for (std::ptrdiff_t n; (n = read_some(m, bytes, sizeof bytes)) > 0;) seen.append(bytes, static_cast<std::size_t>(n));
-    CHECK(seen.find("\x1b[?2004l\x1b[?7h\x1b[?25h\r\n") != std::string::npos);
+    CHECK(seen.find("\x1b[?2004l\x1b[?7h\x1b[?25h\r\n\x1b[J") != std::string::npos);
 }
 
 TEST_CASE("supervise: the outer process is killed")
