@@ -93,7 +93,10 @@ void Screen::advance(const Poll& poll)
         next_tick_ = now + tick;
         pace_.want(now);
     }
-    if (!outside_ && !tty_.behind() && pace_.take(now)) show();
+    if (outside_ || tty_.behind() || !pace_.take(now))
+        return;
+    show();
+    pace_.took(Clock::now() - now);
 }
 
 std::optional<Screen::Did> Screen::next()

@@ -1,5 +1,6 @@
 // Pace: when the next frame is due: at once after a pause, else a sixtieth of a second after the one before it.
-// Where nothing is different no frame is due, and nobody wakes.
+// Where nothing is different no frame is due, and nobody wakes. Frames that are costly come less often, so that they
+// take an eighth of the time at most.
 #pragma once
 
 #include "base/poll.h"
@@ -14,7 +15,7 @@ public:
 
     void want(Clock::time_point now)   // something is different
     {
-        if (!due_) due_ = std::max(now, last_ + interval);
+        if (!due_) due_ = std::max(now, last_ + rest_);
     }
 
     // For Poll::until.
@@ -30,9 +31,13 @@ public:
         return true;
     }
 
+    // What the frame took.
+    void took(Clock::duration cost) { rest_ = std::max<Clock::duration>(interval, 8 * cost); }
+
 private:
     std::optional<Clock::time_point> due_;
     Clock::time_point last_{};
+    Clock::duration rest_ = interval;
 };
 
 }
