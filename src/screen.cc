@@ -289,15 +289,15 @@ void Screen::resized()
     want();
 }
 
-// Stopped and continued by somebody else: the shell has used the terminal meanwhile.
+// Stopped and continued by somebody else: the shell has used the terminal meanwhile. The news may come twice, from the
+// shell and from our outer process.
 void Screen::continued()
 {
     if (left_ || outside_ || Clock::now() - resumed_at_ < between_keys)
         return;
-    if (!plain_) {
-        tty_.enter_again();
-        view_.forget();
-    }
+    resumed_at_ = Clock::now();
+    if (!plain_) tty_.enter_again();
+    view_.forget();
     resized();
 }
 

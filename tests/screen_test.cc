@@ -538,6 +538,44 @@ TEST_CASE("screen: a terminal that vanishes")
     }));
 }
 
+TEST_CASE("screen: stopped and continued by somebody else")
+{
+    Stage stage;
+    stage.screen->say("before");
+    stage.type("draft");
+    REQUIRE(stage.shown("❯ draft"));
+    termios cooked{}, now{};
+    tcgetattr(stage.slave.get(), &cooked);
+    cooked.c_lflag |= ICANON | ECHO;
+    tcsetattr(stage.slave.get(), TCSANOW, &cooked);
+    stage.seen.feed("\r\n[1]+ Stopped\r\n$ fg\r\n");
+    stage.screen->continued();
+    stage.screen->continued();
+    stage.settle();
+    CHECK(stage.text() == "before\n❯ draft\n[1]+ Stopped\n$ fg\n❯ draft\n");
+    tcgetattr(stage.slave.get(), &now);
+    CHECK_FALSE((now.c_lflag & ICANON));
+}
+
+TEST_CASE("screen: what comes while an editor has the terminal is shown behind it")
+{
+    test::Folder folder;
+    folder.write("editor", "#!/bin/sh\necho in the editor\nwhile ! [ -e go ]; do sleep 0.01; done\n", 0755);
+    setenv("VISUAL", (folder.path + "/editor").c_str(), 1);
+    Stage stage;
+    stage.type("\x07");
+    REQUIRE(stage.shown("in the editor"));
+    CHECK(stage.screen->away());
+    auto before = stage.bytes.size();
+    stage.screen->event(ModelSaid{"meanwhile\n\n"});
+    stage.screen->ask(question());
+    stage.settle();
+    CHECK(stage.bytes.size() == before);
+    folder.write("go", "");
+    CHECK(stage.shown("in the editor\n● meanwhile\n⚠ Allow bash?"));
+    unsetenv("VISUAL");
+}
+
 TEST_CASE("screen: an editor of the person's own has the terminal, and the text comes back")
 {
     test::Folder folder;

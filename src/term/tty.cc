@@ -73,7 +73,8 @@ void Tty::enter()
 
 void Tty::enter_again()
 {
-    if (entered_ && in_foreground()) set_modes();
+    if (!entered_) enter();   // that was not possible from the background
+    else if (in_foreground()) set_modes();
 }
 
 void Tty::set_modes()
