@@ -13,11 +13,11 @@ using term::Line;
 
 namespace {
 
-constexpr auto between_keys = 500ms;      // of somebody who is typing
 constexpr auto tick = 1s;
+constexpr auto patience = 150ms;          // with the answers of the terminal, when we leave
 constexpr std::size_t most_of_printed_preview = 2000;
 
-const Line prompt("❯ ", {.ink = term::Ink::prompt});
+Line prompt() { return {"❯ ", {.ink = term::Ink::prompt}}; }
 
 // The bytes that have come and are not read.
 std::size_t on_their_way(int fd)
@@ -58,8 +58,24 @@ void Screen::leave()
     outside_.reset();
     question_.reset();
     end_text();
+    hear_out();
     if (plain_) tty_.send(view_.leave());
     else tty_.leave(view_.leave());
+}
+
+// What the terminal was asked and has not answered yet would be typed into the shell.
+void Screen::hear_out()
+{
+    bool asked = tty_.entered() && !tty_.question().empty();
+    for (auto end = Clock::now() + patience; asked && !told_.complete && !tty_.lost() && Clock::now() < end;) {
+        Poll poll;
+        tty_.add_to(poll);
+        poll.until(end);
+        poll.wait();
+        tty_.advance(poll);
+        for (auto& key : keys_.on(tty_.read(poll), Clock::now()))
+            if (key.kind == term::Key::reply) told_.hear(key.words);
+    }
 }
 
 // ---- the loop
@@ -138,7 +154,7 @@ term::Live Screen::live()
     if (question_)
         add_question(out);
     else if (waits_for_words()) {
-        auto drawn = editor_.draw(prompt);
+        auto drawn = editor_.draw(prompt());
         out.input = std::move(drawn.lines);
         out.cursor = drawn.cursor;
         out.below = editor_.menu();

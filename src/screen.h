@@ -97,7 +97,10 @@ private:
         std::optional<term::Editor> why;     // the word to the model
     };
 
+    static constexpr auto between_keys = std::chrono::milliseconds(500);   // of somebody who is typing
+
     void hear(std::string_view bytes);
+    void hear_out();
     void hear_lines(const Poll&);
     void on_key(const term::Key&);
     bool take_back(const term::Key&);

@@ -14,7 +14,6 @@ using term::Outcome;
 
 namespace {
 
-constexpr auto between_keys = 500ms;
 constexpr std::size_t longest_line = 8 << 20;   // typed, in plain mode
 
 bool is_control(const Key& key, char letter) { return key.kind == Key::text && key.ctrl && !key.alt && key.words == std::string(1, letter); }

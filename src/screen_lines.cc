@@ -164,12 +164,11 @@ std::vector<Line> status_lines(std::span<const Activity> activities, const std::
     std::vector<Line> out;
     for (auto& activity : activities.first(std::min(activities.size(), most_activities))) {
         auto what = activity.what.empty() ? std::string(model_does) : first_line(activity.what);
-        bool last = out.empty();
-        // The words that say how to end it stand at the end, where what is long would push them off the screen.
+        bool first = out.empty();   // what holds for all of them is said there
         auto words = term::fitting(what, 60);
         auto text = std::string(words) + (words.size() < what.size() ? "…" : "") + " · " + time_of(activity, now);
-        if (activity.stoppable && last) text += " · Esc to stop";
-        if (figures && last) text += figures_text(*figures);
+        if (activity.stoppable && first) text += " · Esc to stop";
+        if (figures && first) text += figures_text(*figures);
         out.push_back(cut({text, faint}));
     }
     if (activities.size() > most_activities)
