@@ -97,6 +97,7 @@ private:
         std::optional<term::Editor> why;     // the word to the model
     };
 
+    static constexpr auto tick = std::chrono::seconds(1);
     static constexpr auto between_keys = std::chrono::milliseconds(500);   // of somebody who is typing
 
     void hear(std::string_view bytes);
