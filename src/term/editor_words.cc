@@ -141,6 +141,7 @@ Outcome Editor::search()
 {
     search_ = Search{{}, {}, {text_, cursor_}};
     matching_.clear();
+    chosen_.reset();
     return {Outcome::changed};
 }
 
