@@ -16,7 +16,7 @@ CXX      = g++
 CPPFLAGS = -Isrc -isystem $(HTTPLIB)
 CXXFLAGS = -std=c++20 $(OPTIMIZE) -g -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-maybe-uninitialized -ffunction-sections -fdata-sections
 LDFLAGS  = $(STATIC) -Wl,--gc-sections
-LDLIBS   = -lgumbo -lsqlite3 -lssl -lcrypto -lz -lm
+LDLIBS   = -lgumbo -lsqlite3 -lcmark-gfm-extensions -lcmark-gfm -lutf8proc -lssl -lcrypto -lz -lm
 
 OPTIMIZE = -O2
 STATIC   = -static
@@ -106,7 +106,7 @@ $(tests): $(BUILD)/tests/%.o: tests/%.cc | $(deps)
 	$(CXX) $(CPPFLAGS) -Itests -I. $(CXXFLAGS) $(if $(sanitize),,-O0) -MMD -MP -c $< -o $@
 
 $(BUILD)/unit: $(tests) $(entries) $(library)
-	$(CXX) $(CXXFLAGS) $^ $(LDLIBS) -lCatch2WithMain -o $@
+	$(CXX) $(CXXFLAGS) $^ $(LDLIBS) -lvterm -lCatch2WithMain -o $@
 
 ifdef fuzzing
 # RapidJSON's stack begins with an offset to a null pointer, which only clang's sanitizer minds.
@@ -159,6 +159,8 @@ check-layers:
 	@! grep -rnE 'include.*httplib' src | grep -vE '^src/base/http|^src/version'
 	@! grep -rnE 'include.*gumbo' src | grep -vE '^src/applets/html_tree'
 	@! grep -rnE 'include.*sqlite3|sqlite3_' src | grep -vE '^src/store/db'
+	@! grep -rnE 'utf8proc' src --include='*.cc' --include='*.h' | grep -vE '^src/term/width|^src/version'
+	@! grep -rnE 'include.*cmark' src --include='*.cc' --include='*.h' | grep -vE '^src/term/markdown|^src/version'
 
 check: all $(pages) $(BUILD)/unit
 	cd $(BUILD) && IKIGAI_ROOT="$(CURDIR)" IKIGAI_BUILD="$(CURDIR)/$(BUILD)" IKIGAI_BIN="$(abspath $(ROOT))" ./unit

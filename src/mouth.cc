@@ -7,7 +7,8 @@ namespace {
 
 constexpr int gray = 242, yellow = 179;
 
-// What a person sees of a result: 3 lines or 400 characters.
+}
+
 std::string excerpt(std::string_view text)
 {
     text = trim(text);
@@ -31,7 +32,6 @@ std::string arguments_line(const Json& arguments)
     return out;
 }
 
-// The words of an envelope: its output, its error, or the whole result.
 std::string result_text(const Json& envelope)
 {
     auto* result = envelope.find("result");
@@ -41,6 +41,8 @@ std::string result_text(const Json& envelope)
             return *text->as<std::string>();
     return from.dump();
 }
+
+namespace {
 
 // Bidirectional overrides and isolates: they show one text and mean another.
 bool turns_text(std::string_view character)

@@ -47,4 +47,8 @@ private:
 // Text that cannot drive a terminal: control characters and whatever is not UTF-8 are made visible.
 std::string harmless(std::string_view text);
 
+std::string excerpt(std::string_view text);             // what a person sees of a result: 3 lines or 400 characters
+std::string arguments_line(const Json& arguments);      // name="value", name=2
+std::string result_text(const Json& envelope);          // its output, its error, or the whole result
+
 }

@@ -1,11 +1,15 @@
 #include "supervise.h"
 
 #include "base/family.h"
+#include "base/fd.h"
+#include "base/places.h"
 #include "base/signals.h"
+#include "term/tty.h"
 
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -50,11 +54,20 @@ struct Terminal {
     termios state{};
     bool known = tcgetattr(0, &state) == 0;
 
+    // The inner process had it in its hands, and has not given it back.
+    bool changed() const
+    {
+        termios now{};
+        return tcgetattr(0, &now) == 0 && (now.c_lflag != state.c_lflag || now.c_iflag != state.c_iflag || std::memcmp(now.c_cc, state.c_cc, sizeof now.c_cc) != 0);
+    }
+
     void restore() const
     {
         if (!known)
             return;
         std::signal(SIGTTOU, SIG_IGN);   // also from the background
+        auto off = term::modes_off(variable("TERM"));
+        if (changed() && isatty(1)) write_all(1, off.empty() ? "\n" : off + "\r\n\x1b[J");   // and what was below the prompt
         tcsetattr(0, TCSADRAIN, &state);
     }
 };
@@ -66,9 +79,14 @@ struct Terminal {
     _exit(WEXITSTATUS(status));
 }
 
-// Our own stop follows the inner one's, so that the shell above sees it; fg wakes both.
+// Our own stop follows the inner one's, so that the shell above sees it; fg wakes both. Where it has woken us before
+// we could look, the inner one is about to be woken too.
 void stop_too(pid_t inner)
 {
+    sigset_t waiting;
+    sigpending(&waiting);
+    if (sigismember(&waiting, SIGCONT) == 1)
+        return;
     raise(SIGSTOP);
     kill(inner, SIGCONT);
 }
@@ -83,9 +101,8 @@ void give_code_back()
     madvise(reinterpret_cast<void*>(start), end - start, MADV_DONTNEED);
 }
 
-[[noreturn]] void outer(pid_t inner, const sigset_t& all)
+[[noreturn]] void outer(pid_t inner, const sigset_t& all, const Terminal& terminal)
 {
-    Terminal terminal;
     give_code_back();
     for (;;) {
         siginfo_t info{};
@@ -155,11 +172,12 @@ void supervise()
     sigprocmask(SIG_BLOCK, &all, &before);
 
     outer_id = getpid();
+    Terminal terminal;   // before the inner one can change it
     pid_t inner = fork();
     if (inner < 0)
         std::perror("ikigai: cannot start a process");
     if (inner > 0)
-        outer(inner, all);
+        outer(inner, all, terminal);
     if (inner == 0) {
         prctl(PR_SET_PDEATHSIG, SIGTERM);
         prctl(PR_SET_CHILD_SUBREAPER, 1);

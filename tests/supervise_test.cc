@@ -7,6 +7,8 @@
 
 #include <catch2/catch.hpp>
 #include <csignal>
+#include <pty.h>
+#include <termios.h>
 #include <unistd.h>
 
 using namespace ik;
@@ -57,6 +59,39 @@ TEST_CASE("supervise: the inner process is killed")
     CHECK(scene.child.exit->signal == SIGKILL);
     CHECK_FALSE(runs(scene.id("shell")));
     CHECK_FALSE(runs(scene.id("daemon")));
+}
+
+TEST_CASE("supervise: the inner process is killed with the terminal in its hands")
+{
+    int m, s;
+    REQUIRE(openpty(&m, &s, nullptr, nullptr, nullptr) == 0);
+    Fd master(m), slave(s);
+    Home home;
+    auto env = home.env({"TERM=xterm-256color"});
+    auto program = Process::start({.argv = {ikigai(), "run", "bash", R"({"command":"touch up; sleep 300"})"}, .env = env, .in = s, .out = s, .err = s});
+    REQUIRE(program);
+    REQUIRE(eventually([&] { return home.exists("up"); }));
+    termios before{}, after{};
+    tcgetattr(s, &before);
+    auto raw = before;
+    cfmakeraw(&raw);
+    tcsetattr(s, TCSANOW, &raw);   // as a conversation would
+    kill(static_cast<pid_t>(std::stoi(sh("pgrep -P " + std::to_string(program->id())).out)), SIGKILL);
+    std::string seen;
+    Exit exit;
+    make_nonblocking(master);
+    REQUIRE(eventually([&] {
+        char bytes[4096];
+        auto n = read_some(m, bytes, sizeof bytes);
+        if (n > 0) seen.append(bytes, static_cast<std::size_t>(n));
+        return program->reap(exit);
+    }));
+    tcgetattr(s, &after);
+    CHECK(after.c_lflag == before.c_lflag);
+    CHECK(after.c_iflag == before.c_iflag);
+    char bytes[4096];
+    for (std::ptrdiff_t n; (n = read_some(m, bytes, sizeof bytes)) > 0;) seen.append(bytes, static_cast<std::size_t>(n));
+    CHECK(seen.find("\x1b[?2004l\x1b[?7h\x1b[?25h\r\n\x1b[J") != std::string::npos);
 }
 
 TEST_CASE("supervise: the outer process is killed")
