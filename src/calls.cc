@@ -18,6 +18,12 @@ void Calls::run(const ToolCall& call)
     go_on(approval_.consider(call, registry_.find(call.name)));
 }
 
+void Calls::run_by_person(const ToolCall& call)
+{
+    audit_.call(call);
+    go_on({.kind = Step::run_outside, .call = call, .envelope = {}, .decision = "allow", .by = "a person's own"});
+}
+
 void Calls::go_on(const Approval::Next& next)
 {
     if (!next.decision.empty())

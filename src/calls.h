@@ -33,6 +33,7 @@ public:
     void begin_turn() { guard_.begin_turn(); }
 
     void run(const ToolCall&);
+    void run_by_person(const ToolCall&);   // of their own: nobody is asked, and no sandbox is around it
     void cancel();         // every call is still answered
     bool busy() const { return host_.busy() || approval_.question() || !answered_.empty(); }
     bool running() const { return host_.running() > 0; }

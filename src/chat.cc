@@ -62,6 +62,11 @@ Chat::Chat(const ChatOptions& options, const World& world, std::string id, Sandb
               .policy = options.policy, .unconfined = options.sandbox.mode == SandboxMode::off,
               .person = options.format == Format::person && isatty(0), .audit = options.audit, .secrets = options.secrets}, registry_, sandbox)
 {
+    bool at_terminal = options_.format == Format::person && isatty(0) && isatty(1);
+    if (at_terminal && !options_.plain && variable("TERM") != "dumb") {
+        screen_.emplace(Screen::from_environment(false, history_file()));
+        mouth_.attach(*screen_);
+    }
     if (options_.timeout)
         deadline_ = Clock::now() + *options_.timeout;
     keyboard_open_ = !options_.print || !isatty(0);
@@ -114,12 +119,14 @@ int Chat::run()
         say_message(options_.message);
 
     while (!ended()) {
-        if (!prompted_ && idle() && keyboard_open_ && options_.format == Format::person && isatty(0) && isatty(1)) {
+        show_status();
+        if (!screen_ && !prompted_ && idle() && keyboard_open_ && options_.format == Format::person && isatty(0) && isatty(1)) {
             prompted_ = true;
             mouth_.prompt();
         }
         Poll poll;
-        if (keyboard_open_) poll.read(0);
+        if (screen_) screen_->add_to(poll);
+        else if (keyboard_open_) poll.read(0);
         poll.read(signals_.fd());
         if (model_) {
             model_->add_to(poll);
@@ -144,7 +151,8 @@ int Chat::run()
         for (auto& event : std::exchange(later_, {}))
             happen(event);
         hear_signals();
-        if (keyboard_open_ && poll.ready(0)) hear_keyboard();
+        if (screen_) screen_->advance(poll), hear_screen();
+        else if (keyboard_open_ && poll.ready(0)) hear_keyboard();
         hear_model();
         hear_tools();
         hear_keeper();
@@ -167,6 +175,7 @@ int Chat::run()
     drop_model();
     if (auto why = keeper_.end(options_.format == Format::person))
         mouth_.warn(*why);
+    if (screen_) screen_->leave();
     calls_.end(signal_ ? 128 + signal_ : status_);
     tell_trouble();
     if (mouth_.lost() && status_ == 0) {
@@ -276,23 +285,34 @@ void Chat::give_up(End end, int status)
     calls_.cancel();
 }
 
+// Ctrl+C where something runs: what runs; then what is typed; then, once more, the conversation.
+void Chat::interrupt()
+{
+    if (session_.busy() && !calls_.busy())
+        happen(Interrupted{});
+    else if (calls_.busy() && !hinted_) {
+        hinted_ = true;
+        happen(Interrupted{});
+    } else if (!hinted_) {
+        hinted_ = true;
+        typed_.clear();
+        mouth_.say("\n");
+        mouth_.warn("Ctrl+C once more, or Ctrl+D, ends the conversation");
+        prompted_ = false;
+    } else
+        leaving_ = true, mouth_.say("\n"), calls_.cancel();
+}
+
 void Chat::hear_signals()
 {
     while (auto number = signals_.take()) {
-        bool at_keys = number == SIGINT && options_.format == Format::person && !options_.print;
-        if (at_keys && session_.busy() && !calls_.busy())
-            happen(Interrupted{});
-        else if (at_keys && calls_.busy() && !hinted_) {
-            hinted_ = true;
-            happen(Interrupted{});
-        } else if (at_keys && !hinted_) {
-            hinted_ = true;
-            typed_.clear();
-            mouth_.say("\n");
-            mouth_.warn("Ctrl+C once more, or Ctrl+D, ends the conversation");
-            prompted_ = false;
-        } else if (at_keys)
-            leaving_ = true, mouth_.say("\n"), calls_.cancel();
+        bool at_keys = options_.format == Format::person && !options_.print;
+        if (number == SIGWINCH || number == SIGCONT || number == SIGTSTP) {
+            if (screen_) number == SIGWINCH ? screen_->resized() : number == SIGCONT ? screen_->continued() : screen_->suspend();
+        } else if (number == SIGINT && screen_ && screen_->away())
+            ;   // meant for the editor
+        else if (number == SIGINT && at_keys)
+            interrupt();
         else {
             signal_ = *number;
             if (session_.busy()) happen(Interrupted{});
@@ -412,6 +432,8 @@ void Chat::warn_of_cut()
 void Chat::hear_tools()
 {
     for (auto& finished : calls_.take_finished()) {
+        if (hear_shell(finished))
+            continue;
         mouth_.result(finished.call, finished.envelope, finished.duration);
         for (auto& notice : finished.notices) {
             mouth_.notice(notice);
@@ -456,6 +478,10 @@ void Chat::ask_person()
 
 void Chat::hear_answer()
 {
+    if (screen_) {   // which tells of an answer by itself
+        if (asked_ && !calls_.question()) screen_->ask_no_more(), asked_ = false;
+        return;
+    }
     while (asked_ && calls_.question()) {
         auto line = take_line(typed_);
         if (!line)
@@ -546,7 +572,7 @@ void Chat::obey_at_once()
 void Chat::obey_user()
 {
     while (!options_.print && !leaving_ && idle() && !refreshing_) {
-        auto line = take_line(typed_);
+        auto line = take_message();
         if (!line)
             return;
         prompted_ = false;
@@ -559,13 +585,19 @@ void Chat::obey_user()
             continue;
         if (text.starts_with('/')) {
             if (!registry_.settled()) {   // commands show the tools that there are
-                typed_ = *line + "\n" + typed_;
+                if (screen_) queue_.push_front(*line);
+                else typed_ = *line + "\n" + typed_;
                 return;
             }
+            mouth_.said(text);
             if (!keeper_.events().empty()) keeper_.note("command", std::string(text));
             run_command(*this, text);
+        } else if (text.starts_with('!')) {
+            mouth_.said(text);
+            run_shell(text);
         } else {
-            say_message(clean_utf8(text));
+            mouth_.said(text);
+            say_message(with_files(text));
             hear_registry();
         }
     }

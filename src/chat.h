@@ -9,6 +9,7 @@
 #include "keeper.h"
 #include "llm/models.h"
 #include "mouth.h"
+#include "screen.h"
 #include "trust.h"
 #include "world.h"
 
@@ -37,6 +38,7 @@ struct ChatOptions {
     std::optional<milliseconds> timeout;   // of the whole
     Policy policy;                         // who may do what
     std::optional<std::string> resume;     // a conversation that was kept: the beginning of its id; empty: the last of this folder
+    bool plain = false;                    // a terminal whose cursor stays where it is
     bool choose = false;                   // the person chooses one
     std::string id;                        // of the conversation, where it is named: it goes on where it was kept
     bool keep = true;                      // what is said is written down
@@ -82,6 +84,13 @@ private:
     void fail_model(std::string why, std::string_view error_code);
     bool can_begin_again(const ModelRetried&) const;
     void hear_keyboard();
+    void hear_screen();
+    void show_status();
+    void complete(std::string_view word, std::string_view of);
+    std::optional<std::string> take_message();
+    void run_shell(std::string_view line);
+    bool hear_shell(Finished&);
+    void interrupt();
     void hear_signals();
     void hear_model();
     void show_guides();
@@ -101,6 +110,7 @@ private:
     void hear_answer();
     void obey_at_once();
     void say_message(std::string text);
+    std::string with_files(std::string_view text);
     void give_up(End end, int status);
     bool idle() const;
     std::optional<double> cost() const;
@@ -110,6 +120,9 @@ private:
     World world_;
     std::string id_;
     Mouth mouth_;
+    std::optional<Screen> screen_;         // where a person sits at a terminal that can do more than lines
+    std::deque<std::string> queue_;        // said on it, and not yet taken
+    std::map<int, Clock::time_point> began_;   // the calls that are shown as running
     Guides guides_;
     Session session_;
     Keeper keeper_;
@@ -123,7 +136,7 @@ private:
     std::optional<Child> model_;
     std::optional<ServerWindow> window_;  // as its server says
     Clock::time_point heard_model_{};     // when it last said something
-    Signals signals_;
+    Signals signals_{SIGTERM, SIGINT, SIGHUP, SIGWINCH, SIGCONT, SIGTSTP};
     std::optional<Clock::time_point> deadline_;
     std::optional<Clock::time_point> hint_at_;   // when to say that standard input is waited for
     std::vector<Event> later_;            // events of our own making, for the next turn of the loop

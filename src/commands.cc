@@ -235,6 +235,13 @@ Status dispatch(Chat& chat, std::string_view line)
 
 }
 
+std::vector<term::Candidate> command_candidates()
+{
+    std::vector<term::Candidate> out;
+    for (auto& command : commands) out.push_back({"/" + std::string(command.name), command.help});
+    return out;
+}
+
 bool is_for_any_time(std::string_view line)
 {
     auto command = line.starts_with('/') ? std::ranges::find(commands, name_in(line), &Command::name) : std::end(commands);

@@ -158,6 +158,7 @@ void add_chat_options(CLI::App& app, ChatWords& words)
     app.add_flag("-c,--continue", words.go_on, "Go on with the last conversation of this folder");
     app.add_option("-r,--resume", words.resume, "Go on with a conversation that was kept: ID, or one that you choose")->expected(0, 1)->type_name("ID");
     app.add_option("--session", o.id, "The conversation's id: it goes on where it was kept")->type_name("ID");
+    app.add_flag("--plain", o.plain, "Lines only, for screen readers and serial lines: no cursor is moved");
     app.add_flag("--no-save", words.no_save, "Keep nothing of the conversation");
     add_setting(app, "--tools", words.set, "Offer only these tools, named with commas")->type_name("A,B");
     add_setting(app, "--timeout", words.set, "Time limit of the whole, in seconds")->check(CLI::PositiveNumber)->type_name("SECONDS");

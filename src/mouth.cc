@@ -1,6 +1,7 @@
 #include "mouth.h"
 
 #include "base/text.h"
+#include "screen.h"
 
 namespace ik {
 namespace {
@@ -98,14 +99,28 @@ void Mouth::line(const Json& object) { out(object.dump() + "\n"); }
 
 void Mouth::begin_block()
 {
-    if (in_line_)
+    if (in_line_ && !screen_)
         out("\n");
 }
 
-void Mouth::say(std::string_view text) { out(text); }
+void Mouth::say(std::string_view text)
+{
+    if (screen_) screen_->say(text);
+    else out(text);
+}
+
+bool Mouth::spoke() const { return screen_ ? screen_->spoke() : spoke_; }
+bool Mouth::lost() const { return screen_ ? screen_->lost() : lost_; }
+
+void Mouth::said(std::string_view text)
+{
+    if (screen_) screen_->said(text);
+}
 
 void Mouth::warn(std::string_view sentence)
 {
+    if (screen_)
+        return screen_->warn(sentence);
     if (to_person() && !lost_) {
         begin_block();
         return out(tinted(yellow, harmless(sentence)) + "\n");
@@ -128,6 +143,8 @@ void Mouth::session(std::string_view id, std::string_view provider, std::string_
 
 void Mouth::event(const Event& event)
 {
+    if (screen_)
+        return screen_->event(event);
     if (auto* said = std::get_if<ModelSaid>(&event)) {
         if (format_ == Format::stream_json) line(object({{"type", "text"}, {"text", said->text}}));
         if (format_ == Format::text) out(said->text);
@@ -154,6 +171,8 @@ void Mouth::event(const Event& event)
 
 void Mouth::call(const ToolCall& call)
 {
+    if (screen_)
+        return screen_->call(call);
     if (format_ == Format::stream_json)
         line(object({{"type", "tool_call"}, {"id", call.id}, {"name", call.name}, {"arguments", call.arguments}}));
     if (to_person()) {
@@ -164,6 +183,8 @@ void Mouth::call(const ToolCall& call)
 
 void Mouth::result(const ToolCall& call, const Json& envelope, milliseconds duration)
 {
+    if (screen_)
+        return screen_->result(call, envelope, duration);
     if (format_ == Format::stream_json)
         line(object({{"type", "tool_result"}, {"id", call.id}, {"name", call.name}, {"result", envelope}, {"duration_ms", duration.count()}}));
     if (to_person()) {
@@ -174,6 +195,8 @@ void Mouth::result(const ToolCall& call, const Json& envelope, milliseconds dura
 
 void Mouth::question(const Approval::Question& question, const Preview& preview)
 {
+    if (screen_)
+        return screen_->ask({.preview = preview, .reason = question.reason, .always = question.always, .session = !question.always.empty(), .outside = question.outside});
     begin_block();
     if (!preview.subject.empty()) {
         out(tinted(yellow, "? " + preview.subject + ": " + harmless(question.reason)) + "\n");
@@ -190,6 +213,8 @@ void Mouth::question(const Approval::Question& question, const Preview& preview)
 
 void Mouth::notice(const Json& notice)
 {
+    if (screen_)
+        return screen_->notice(notice);
     if (format_ == Format::stream_json) {
         auto event = object({{"type", "event"}});
         for (auto& [name, value] : *notice.as<Json::Object>())
@@ -201,6 +226,8 @@ void Mouth::notice(const Json& notice)
 
 void Mouth::end(const End& end, const Session& session, std::string_view id, std::optional<double> cost)
 {
+    if (screen_)
+        return screen_->end(end);
     if (!end.error.empty()) {
         if (format_ == Format::stream_json)
             line(object({{"type", "error"}, {"error", end.error}, {"error_code", end.error_code}}));

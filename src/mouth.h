@@ -9,11 +9,14 @@
 
 namespace ik {
 
+class Screen;
+
 enum class Format { person, text, json, stream_json };
 
 class Mouth {
 public:
     Mouth(Format format, bool colour) : format_(format), colour_(colour) {}
+    void attach(Screen& screen) { screen_ = &screen; }   // where a person sees all of it from now on; borrowed
 
     void session(std::string_view id, std::string_view provider, std::string_view model);
     void event(const Event&);
@@ -23,13 +26,14 @@ public:
     void question(const Approval::Question&, const Preview&);   // an empty preview: only how to answer
     void end(const End&, const Session&, std::string_view id, std::optional<double> cost);   // in US dollars, where it is known
 
+    void said(std::string_view text);          // by the person, where that does not stand there already
     void say(std::string_view text);           // to the person: the answer of a command
     void warn(std::string_view sentence);      // to the person; on stderr where the answer is on stdout
     void prompt();
     void begin_block();                        // what comes next begins a line
 
-    bool spoke() const { return spoke_; }      // text of the reply that runs was shown
-    bool lost() const { return lost_; }        // nobody hears us any more
+    bool spoke() const;                        // text of the reply that runs was shown
+    bool lost() const;                         // nobody hears us any more
 
 private:
     bool to_person() const { return format_ == Format::person; }
@@ -39,6 +43,7 @@ private:
 
     Format format_;
     bool colour_;
+    Screen* screen_ = nullptr;
     bool spoke_ = false, lost_ = false;
     bool in_line_ = false;   // the last byte to the person was no newline
     std::string retried_;    // the error that an answer could not survive

@@ -132,7 +132,7 @@ std::vector<Line> warning_lines(std::string_view sentence, std::string_view sign
 
 Line question_line(const Question& question)
 {
-    Line out("⚠ Allow " + question.preview.subject + "?", {.ink = Ink::warning, .bold = true});
+    Line out(question.outside ? "⚠ Run " + question.preview.subject + " outside of the sandbox?" : "⚠ Allow " + question.preview.subject + "?", {.ink = Ink::warning, .bold = true});
     if (!question.reason.empty()) out.add(" " + question.reason, warning);
     return out;
 }

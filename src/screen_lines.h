@@ -37,6 +37,7 @@ struct Question {
     std::string reason;           // why it is asked; may be empty
     std::string always;           // the rule that "always" would set; empty: it is not offered
     bool session = true;          // "for this session" is offered
+    bool outside = false;         // it is to run outside of the sandbox
 };
 
 inline constexpr term::Style faint{.ink = term::Ink::faint}, warning{.ink = term::Ink::warning};

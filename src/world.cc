@@ -50,6 +50,12 @@ std::string outputs_folder(const std::string& id)
     return can_make ? state + "/outputs/" + id : temporary_folder() + "/ikigai-" + id;
 }
 
+std::string history_file()
+{
+    auto state = state_folder();
+    return state.empty() ? "" : state + "/history";
+}
+
 std::string sessions_file()
 {
     auto state = state_folder();

@@ -16,6 +16,7 @@ struct World {
 Registry::Places tool_places(const World&, bool trust, const Confinement* confinement = nullptr);
 
 // What a project brings, seen from the current folder.
+std::string history_file();   // of what was typed; empty where there is no home
 std::string project_folder();
 std::string project_tools();
 std::string project_settings();
