@@ -59,8 +59,9 @@ Result<std::string> Outbox::keep(const Spool& all, std::string_view member) cons
     auto target = file(member);
     if (!target)
         return target.error();
+    std::string buffer;
     for (std::size_t at = 0; at < all.size(); at += chunk)
-        if (!write_all(target->first.get(), all.read(at, chunk)))
+        if (!write_all(target->first.get(), all.read(at, chunk, buffer)))
             return Error{code::write_failed, target->second + ": " + std::strerror(errno)};
     return target->second;
 }
