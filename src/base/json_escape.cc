@@ -71,7 +71,7 @@ void append_escaped(std::string& out, std::string_view bytes)
         return;
     }
     char piece[4096];
-    constexpr std::ptrdiff_t most = 16 * 6 + 16;   // that one step writes
+    constexpr std::ptrdiff_t most = 16 * 6 + 16;   // that one block, or one step behind them, writes
     auto* to = piece;
     auto full = [&] { return piece + sizeof piece - to < most; };
     auto put = [&](char c) {
@@ -110,6 +110,7 @@ void append_escaped(std::string& out, std::string_view bytes)
             put(bytes[i++]);
         else
             for (auto after = i + size; i < after; ++i) *to++ = bytes[i];
+        for (auto stop = std::min(bytes.size(), i + 32); i < stop && plain(bytes[i]); ++i) *to++ = bytes[i];   // mostly the rest
     }
     out.append(piece, to);
 }

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <numeric>
 #include <utility>
 
@@ -41,10 +43,24 @@ std::size_t distance(std::string_view a, std::string_view b)
     return row.back();
 }
 
+// How many bytes at the front of bytes are ASCII: eight at a time, as most of all text is.
+std::size_t ascii_length(std::string_view bytes)
+{
+    std::size_t i = 0;
+    for (std::uint64_t eight; i + 8 <= bytes.size(); i += 8) {
+        std::memcpy(&eight, bytes.data() + i, 8);
+        if (eight & 0x8080808080808080)
+            break;
+    }
+    while (i < bytes.size() && static_cast<unsigned char>(bytes[i]) < 0x80) ++i;
+    return i;
+}
+
 // The length of the longest beginning that is UTF-8.
 std::size_t valid_length(std::string_view bytes)
 {
     for (std::size_t i = 0;;) {
+        i += ascii_length(bytes.substr(i));
         i += utf8_run(bytes, i, [](auto...) { return true; });
         i -= incomplete_tail(bytes.substr(0, i));
         auto size = utf8_length(bytes.substr(i));
