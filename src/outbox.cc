@@ -25,6 +25,8 @@ std::string file_name(std::string_view name)
 
 bool make_private_folders(const std::string& path)
 {
+    if (mkdir(path.c_str(), 0700) == 0 || errno == EEXIST)   // mostly
+        return true;
     for (auto end = path.find('/', 1);; end = path.find('/', end + 1)) {
         auto part = path.substr(0, end);
         if (mkdir(part.c_str(), 0700) < 0 && errno != EEXIST)

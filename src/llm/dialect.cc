@@ -54,13 +54,13 @@ void read_details(const Json& error, Complaint& complaint)
     }
 }
 
-// {"type":kind,kind:text}. A list in braces would copy the text, and there is one for each piece of an answer.
+// {"type":kind,"text":text}. A list in braces would copy the text, and there is one for each piece of an answer.
 Json said(const char* kind, std::string text)
 {
     Json::Object line;
     line.reserve(2);
     line.emplace_back("type", kind);
-    line.emplace_back(kind, std::move(text));
+    line.emplace_back("text", std::move(text));
     return line;
 }
 
