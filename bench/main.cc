@@ -28,9 +28,13 @@ Place place()
     std::string folder = fs::temp_directory_path() / "ikigai-bench-XXXXXX";
     if (!mkdtemp(folder.data()))
         throw fs::filesystem_error("no temporary folder", std::error_code(errno, std::generic_category()));
-    fs::current_path(folder);
+    auto all = fs::canonical(folder);   // the home is no part of what tools may write to
+    fs::create_directory(all / "home");
+    fs::create_directory(all / "work");
+    fs::current_path(all / "work");
+    setenv("HOME", (all / "home").c_str(), 1);
     return {root / "bin/ikigai", root / "libexec/ikigai", parts, first_of({"/bin/busybox", "/usr/bin/busybox"}), first_of({"/usr/bin/curl"}),
-            fs::canonical(folder)};
+            all / "work", all / "home"};
 }
 
 std::string number(double value)
@@ -71,7 +75,7 @@ void measure(std::string_view rows)
                 std::printf("%-9s not measured: %s\n", std::string(row.name).c_str(), e.what());
             }
     fs::current_path("/");
-    fs::remove_all(here.folder);
+    fs::remove_all(fs::path(here.folder).parent_path());
 }
 
 }

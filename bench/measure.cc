@@ -150,8 +150,10 @@ Cost cost_of(const std::function<void()>& work)
 {
     auto cpu = [] {
         timespec now{};
+        rusage children{};
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-        return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
+        getrusage(RUSAGE_CHILDREN, &children);
+        return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6 + milliseconds(children.ru_utime) + milliseconds(children.ru_stime);
     };
     auto start = Clock::now();
     auto before = cpu();

@@ -29,7 +29,7 @@ struct Memory {
 // Throws std::runtime_error when the command cannot be started or ends otherwise than it should.
 Cost run(const Command&);
 
-// What work in this process costs.
+// What work in this process costs, and what it starts and waits for.
 Cost cost_of(const std::function<void()>& work);
 
 // The peak over the command and the processes below it, of those that run program (a path without links):

@@ -14,7 +14,8 @@ struct Place {
     std::string bin, libexec;   // bin/ikigai, and the folder of its links
     std::string parts;          // the folder of the bench's own small programs
     std::string busybox, curl;  // empty: not there
-    std::string folder;         // a new one, the current one, and $HOME of everything that is run
+    std::string folder;         // a new one, and the current one
+    std::string home;           // beside it: $HOME of everything that is run
 };
 
 struct Line {
@@ -34,5 +35,6 @@ std::span<const Row> all_rows();
 
 std::vector<Line> decode_streams(const Place&);   // in decode.cc
 std::vector<Line> pages_to_markdown(const Place&);   // in pages.cc
+std::vector<Line> calls_of_the_host(const Place&, const Command& alone);   // in host.cc
 
 }

@@ -13,6 +13,7 @@ void json(std::string_view bytes)
         auto text = value->dump();
         auto again = parse_json(text);
         claim(again.operator bool(), "what was written can be read");
+        claim(again->dump() == text, "and is written the same again");
         claim(valid_utf8(text) && text.find('\n') == text.npos, "it is one line of UTF-8");
         claim(parse_written(bytes).operator bool(), "JSON is also JSON of people");
     }

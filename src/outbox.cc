@@ -25,6 +25,8 @@ std::string file_name(std::string_view name)
 
 bool make_private_folders(const std::string& path)
 {
+    if (mkdir(path.c_str(), 0700) == 0 || errno == EEXIST)   // mostly
+        return true;
     for (auto end = path.find('/', 1);; end = path.find('/', end + 1)) {
         auto part = path.substr(0, end);
         if (mkdir(part.c_str(), 0700) < 0 && errno != EEXIST)
@@ -59,8 +61,9 @@ Result<std::string> Outbox::keep(const Spool& all, std::string_view member) cons
     auto target = file(member);
     if (!target)
         return target.error();
+    std::string buffer;
     for (std::size_t at = 0; at < all.size(); at += chunk)
-        if (!write_all(target->first.get(), all.read(at, chunk)))
+        if (!write_all(target->first.get(), all.read(at, chunk, buffer)))
             return Error{code::write_failed, target->second + ": " + std::strerror(errno)};
     return target->second;
 }

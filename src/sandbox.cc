@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <fnmatch.h>
 #include <memory>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace ik {
@@ -49,8 +50,8 @@ std::string inside(const std::string& folder, const std::string& name) { return 
 
 Stamp stamp_of_path(const std::string& path)
 {
-    Fd fd(open(path.c_str(), O_PATH | O_CLOEXEC));
-    return fd ? stamp_of(fd) : Stamp{};
+    struct stat info {};
+    return stat(path.c_str(), &info) == 0 ? stamp_of(info) : Stamp{};
 }
 
 std::vector<std::string> names_of(std::string_view path)

@@ -49,8 +49,6 @@ public:
         }
         return true;
     }
-    // Whether raw, as what comes next, is the text itself.
-    bool verbatim(std::string_view raw) const { return ended_well() && verbatim_prefix(raw) == raw.size(); }
     bool ended_well() const { return pending_.empty() && !high_; }
 
 private:
@@ -94,10 +92,11 @@ public:
         }
     }
 
-    bool add(std::string_view raw)
+    // plain: raw is known to have no escape, and nothing that needs one.
+    bool add(std::string_view raw, bool plain)
     {
         auto fresh = raw;
-        if (!unescape_.verbatim(raw)) {
+        if (!plain || !unescape_.ended_well()) {
             decoded_.clear();
             if (!unescape_.decode(raw, decoded_))
                 return false;
@@ -179,10 +178,12 @@ private:
 
     std::size_t string(std::string_view bytes)
     {
+        bool plain = !escaped_;
         std::size_t end = std::exchange(escaped_, false) ? 1 : 0;
         for (;;) {
             if (end < bytes.size()) end += verbatim_prefix(bytes.substr(end));
             if (end == bytes.size() || bytes[end] == '"') break;
+            plain = false;
             end += bytes[end] == '\\' ? 2 : 1;   // a backslash and what it escapes; what decodes refuses the others
             if (end <= bytes.size()) continue;
             escaped_ = true;
@@ -191,7 +192,7 @@ private:
         }
         bool closed = end < bytes.size();
         auto piece = bytes.substr(0, end);
-        if (!take(piece)) return 0;
+        if (!take(piece, plain)) return 0;
         if (!closed) return end;
         in_string_ = false;
         return close() ? end + 1 : 0;
@@ -199,15 +200,15 @@ private:
 
     bool is_key() const { return !levels_.empty() && levels_.back().object && !after_colon_; }
 
-    bool take(std::string_view piece)
+    bool take(std::string_view piece, bool plain)
     {
         if (long_)
-            return long_->add(piece);
+            return long_->add(piece, plain);
         raw_ += piece;
         if (raw_.size() <= long_string || is_key())
             return raw_.size() <= max_parsed;
         long_.emplace(path(), outbox_);
-        return long_->add(std::exchange(raw_, {}));
+        return long_->add(std::exchange(raw_, {}), false);
     }
 
     bool close()
@@ -261,8 +262,9 @@ Output read_output(const Spool& out, const Outbox& outbox)
         return output;
     }
     Shortener shortener(outbox);
+    std::string buffer;
     for (std::size_t at = 0; at < out.size(); at += chunk)
-        if (!shortener.add(out.read(at, chunk)))
+        if (!shortener.add(out.read(at, chunk, buffer)))
             return output;
     if (shortener.text.size() <= max_parsed)
         output.answer = parse_json(clean_utf8(shortener.text.memory));

@@ -1,6 +1,7 @@
 #include "applets/answer.h"
 
 #include "base/fd.h"
+#include "base/text.h"
 
 namespace ik {
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #ifdef __SSE2__
 #define RAPIDJSON_SSE2
 #endif
@@ -17,27 +18,35 @@
 namespace ik {
 namespace {
 
-// Builds a Json bottom-up: values wait on the stack until their container ends.
+// Builds a Json bottom-up: values wait on the stack until their container ends, as names do.
 struct Builder : rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> {
     std::vector<Json> stack;
+    std::vector<std::string> names;
     int depth = 0;
+    bool too_big = false;   // a number
 
-    bool push(Json value) { stack.push_back(std::move(value)); return true; }
+    bool push(auto&& value) { stack.emplace_back(std::forward<decltype(value)>(value)); return true; }
 
     bool Null() { return push(nullptr); }
     bool Bool(bool value) { return push(value); }
-    bool Int(int value) { return push(value); }
-    bool Uint(unsigned value) { return push(value); }
-    bool Int64(std::int64_t value) { return push(value); }
-    bool Uint64(std::uint64_t value)
-    {
-        return push(value <= INT64_MAX ? Json(static_cast<std::int64_t>(value)) : Json(static_cast<double>(value)));
-    }
-    bool Double(double value) { return push(value); }
     bool String(const char* text, unsigned size, bool) { return push(std::string(text, size)); }
-    bool Key(const char* text, unsigned size, bool) { return push(std::string(text, size)); }
+    bool Key(const char* text, unsigned size, bool) { names.emplace_back(text, size); return true; }
     bool StartObject() { return ++depth <= max_json_depth; }
     bool StartArray() { return ++depth <= max_json_depth; }
+
+    // RapidJSON's own quick reading misses the last digit at times. What is no int64 is a double.
+    bool RawNumber(const char* text, unsigned size, bool)
+    {
+        auto* end = text + size;
+        std::int64_t whole = 0;
+        if (auto [stop, error] = std::from_chars(text, end, whole); stop == end && error == std::errc())
+            return push(whole);
+        double real = 0;
+        if (std::from_chars(text, end, real).ec == std::errc::result_out_of_range)
+            real = std::strtod(std::string(text, size).c_str(), nullptr);   // which tells the small from the large
+        too_big = std::isinf(real);
+        return !too_big && push(real);
+    }
 
     bool EndArray(unsigned count)
     {
@@ -51,19 +60,21 @@ struct Builder : rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> {
     bool EndObject(unsigned count)
     {
         --depth;
-        auto first = stack.end() - 2 * static_cast<std::ptrdiff_t>(count);
+        auto first = stack.end() - count;
+        auto name = names.end() - count;
         Json::Object object;
         object.reserve(count);
-        for (auto it = first; it != stack.end(); it += 2)
-            object.emplace_back(std::move(*it->as<std::string>()), std::move(it[1]));
+        for (auto value = first; value != stack.end(); ++value)
+            object.emplace_back(std::move(*name++), std::move(*value));
         stack.erase(first, stack.end());
+        names.erase(names.end() - count, names.end());
         return push(std::move(object));
     }
 };
 
 // The same, and the line where each member begins.
 struct Locator : Builder {
-    Locator(std::string_view text, const rapidjson::StringStream& stream) : text_(text), stream_(stream) {}
+    Locator(std::string_view text, rapidjson::InsituStringStream& stream) : text_(text), stream_(stream) {}
     std::map<std::string, int, std::less<>> lines;
 
     int line()
@@ -74,21 +85,21 @@ struct Locator : Builder {
         return line_;
     }
 
-    bool StartObject() { names_.emplace_back(); return Builder::StartObject(); }
-    bool EndObject(unsigned count) { names_.pop_back(); return Builder::EndObject(count); }
+    bool StartObject() { open_.emplace_back(); return Builder::StartObject(); }
+    bool EndObject(unsigned count) { open_.pop_back(); return Builder::EndObject(count); }
     bool Key(const char* text, unsigned size, bool copy)
     {
-        names_.back().assign(text, size);
+        open_.back().assign(text, size);
         std::string path;
-        for (auto& name : names_) path += (path.empty() ? "" : ".") + name;
+        for (auto& name : open_) path += (path.empty() ? "" : ".") + name;
         lines.emplace(path, line());
         return Builder::Key(text, size, copy);
     }
 
 private:
     std::string_view text_;
-    const rapidjson::StringStream& stream_;
-    std::vector<std::string> names_;   // of the member that is read, in each object that is open
+    rapidjson::InsituStringStream& stream_;
+    std::vector<std::string> open_;   // the name of the member that is read, in each object that is open
     std::size_t seen_ = 0;
     int line_ = 1;
 };
@@ -145,6 +156,15 @@ struct Dumper {
         out.append(digits, end);
     }
 };
+
+constexpr unsigned in_place = rapidjson::kParseInsituFlag | rapidjson::kParseNumbersAsStringsFlag;
+
+std::string_view why(const rapidjson::ParseResult& outcome, const Builder& builder)
+{
+    if (builder.depth > max_json_depth) return "nested too deeply";
+    if (builder.too_big) return rapidjson::GetParseError_En(rapidjson::kParseErrorNumberTooBig);
+    return rapidjson::GetParseError_En(outcome.Code());
+}
 
 // A spool as RapidJSON reads it. The end is a NUL, which no JSON has.
 struct SpoolStream {
@@ -215,27 +235,27 @@ void Json::set(std::string_view name, Json value)
 std::string Json::dump() const
 {
     std::string out;
+    out.reserve(120);   // of most lines
     std::visit(Dumper{out}, value_);
     return out;
 }
 
 Result<Json> parse_json(std::string_view text)
 {
-    // A copy with room behind it: RapidJSON then takes sixteen bytes at a time, also of what is no string_view's own.
+    // A copy with room behind it, to be read in place: RapidJSON then takes sixteen bytes at a time.
     std::string padded;
     padded.reserve(text.size() + 16);
     padded.append(text).append(16, '\0');
-    rapidjson::StringStream stream(padded.data());
+    rapidjson::InsituStringStream stream(padded.data());
     rapidjson::Reader reader;
     Builder builder;
-    builder.stack.reserve(64);
-    // Its own check of the encoding goes byte by byte: it only has to say what is wrong.
-    auto outcome = valid_utf8(text) ? reader.Parse<rapidjson::kParseIterativeFlag>(stream, builder)
-                                    : reader.Parse<rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag>(stream, builder);
-    if (builder.depth > max_json_depth)
-        return Error{code::invalid_arg, "Invalid JSON: nested too deeply"};
+    builder.stack.reserve(16);
+    builder.names.reserve(16);
+    // Its own check of the encoding goes byte by byte: it only has to say what is wrong. It recurses, as deep as builder lets it.
+    auto outcome = valid_utf8(text) ? reader.Parse<in_place>(stream, builder)
+                                    : reader.Parse<in_place | rapidjson::kParseValidateEncodingFlag>(stream, builder);
     if (outcome.IsError())
-        return Error{code::invalid_arg, std::string("Invalid JSON: ") + rapidjson::GetParseError_En(outcome.Code())};
+        return Error{code::invalid_arg, "Invalid JSON: " + std::string(why(outcome, builder))};
     if (stream.Tell() < text.size() && text.find_first_not_of(" \t\r\n", stream.Tell()) != text.npos)
         return Error{code::invalid_arg, "Invalid JSON: The document root must not be followed by other values."};
     return std::move(builder.stack.back());
@@ -243,19 +263,16 @@ Result<Json> parse_json(std::string_view text)
 
 Result<Written> parse_written(std::string_view text)
 {
-    using namespace rapidjson;
     if (text.starts_with("\xEF\xBB\xBF"))
         text.remove_prefix(3);
     auto padded = clean_utf8(text) + std::string(16, '\0');
-    StringStream stream(padded.data());
-    Reader reader;
-    Locator locator(padded, stream);
-    auto outcome = reader.Parse<kParseIterativeFlag | kParseCommentsFlag | kParseTrailingCommasFlag>(stream, locator);
-    auto error = [&](std::string_view why) { return Error{code::invalid_arg, std::to_string(locator.line()) + ": " + std::string(why)}; };
-    if (locator.depth > max_json_depth)
-        return error("Nested too deeply.");
+    auto written = padded;   // what is read in place does not stay as it is
+    rapidjson::InsituStringStream stream(padded.data());
+    rapidjson::Reader reader;
+    Locator locator(written, stream);
+    auto outcome = reader.Parse<in_place | rapidjson::kParseCommentsFlag | rapidjson::kParseTrailingCommasFlag>(stream, locator);
     if (outcome.IsError())
-        return error(GetParseError_En(outcome.Code()));
+        return Error{code::invalid_arg, std::to_string(locator.line()) + ": " + std::string(why(outcome, locator))};
     return Written{std::move(locator.stack.back()), std::move(locator.lines)};
 }
 

@@ -91,9 +91,6 @@ void append_escaped(std::string& out, std::string_view bytes);
 // or a control character. Whether they are UTF-8 is not looked at.
 std::size_t verbatim_prefix(std::string_view bytes);
 
-// The number of bytes at the end of text that begin a UTF-8 character but do not end it (0 to 3).
-std::size_t incomplete_tail(std::string_view text);
-
 std::string json_library_version();
 
 }

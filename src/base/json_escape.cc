@@ -2,13 +2,12 @@
 #include "base/json.h"
 
 #include "base/text.h"
+#include "base/utf8_blocks.h"
 
 #include <algorithm>
 #include <array>
 #include <bit>
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
+#include <cstring>
 
 namespace ik {
 namespace {
@@ -30,7 +29,7 @@ constexpr char escape_of(unsigned char c)
 
 // What stands for a byte that cannot stand for itself.
 struct Escape {
-    std::array<char, 6> text;
+    std::array<char, 8> text;
     unsigned char size;
 };
 
@@ -39,6 +38,7 @@ constexpr Escape escape(unsigned char c)
     constexpr char hex[] = "0123456789ABCDEF";
     if (c >= 0x80) return {{'\xEF', '\xBF', '\xBD'}, 3};   // U+FFFD
     if (escape_of(c) == 'u') return {{'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]}, 6};
+    if (!escape_of(c)) return {};
     return {{'\\', escape_of(c)}, 2};
 }
 
@@ -49,79 +49,83 @@ constexpr auto escapes = [] {
     return table;
 }();
 
-// What ends a run of bytes: a byte that a JSON string cannot have as it is.
-struct Escaped {
-    bool operator()(char c) const { return escape_of(static_cast<unsigned char>(c)); }
 #ifdef __SSE2__
-    unsigned operator()(__m128i chunk) const   // sixteen bytes, a bit for each
-    {
-        const auto last_control = _mm_set1_epi8(0x1F);
-        auto control = _mm_cmpeq_epi8(_mm_max_epu8(chunk, last_control), last_control);
-        auto marks = _mm_or_si128(_mm_cmpeq_epi8(chunk, _mm_set1_epi8('"')), _mm_cmpeq_epi8(chunk, _mm_set1_epi8('\\')));
-        return static_cast<unsigned>(_mm_movemask_epi8(_mm_or_si128(control, marks)));
+// A bit for each byte that a JSON string cannot have as it is.
+unsigned escaped(__m128i chunk)
+{
+    const auto last_control = _mm_set1_epi8(0x1F);
+    auto control = _mm_cmpeq_epi8(_mm_max_epu8(chunk, last_control), last_control);
+    auto marks = _mm_or_si128(_mm_cmpeq_epi8(chunk, _mm_set1_epi8('"')), _mm_cmpeq_epi8(chunk, _mm_set1_epi8('\\')));
+    return bits(_mm_or_si128(control, marks));
+}
+#endif
+
+}
+
+// Sixteen bytes are copied where fewer are wanted, and an escape's eight: that is quicker than to look how many.
+void append_escaped(std::string& out, std::string_view bytes)
+{
+    auto plain = [](char c) { return escapes[static_cast<unsigned char>(c)].size == 0; };
+    if (bytes.size() < 32 && std::ranges::all_of(bytes, plain)) {   // as most names and words are
+        out += bytes;
+        return;
     }
-#endif
-};
+    char piece[4096];
+    constexpr std::ptrdiff_t most = 16 * 6 + 16;   // that one block, or one step behind them, writes
+    auto* to = piece;
+    auto full = [&] { return piece + sizeof piece - to < most; };
+    auto put = [&](char c) {
+        auto& escape = escapes[static_cast<unsigned char>(c)];
+        std::memcpy(to, escape.text.data(), escape.text.size());
+        to += escape.size;
+    };
+    [[maybe_unused]] auto take = [&](const char* block, auto chunk) {
+        if (full())
+            return false;
+        std::size_t done = 0;
+        for (auto found = escaped(chunk); found; found &= found - 1) {
+            auto next = static_cast<std::size_t>(std::countr_zero(found));
+            std::memcpy(to, block + done, 16);
+            to += next - done;
+            put(block[next]);
+            done = next + 1;
+        }
+        std::memcpy(to, block + done, 16);
+        to += 16 - done;
+        return true;
+    };
+    std::size_t sound = 0;   // bytes[sound, i) are whole characters
+    for (std::size_t i = 0; i < bytes.size();) {
+        if (full())
+            out.append(piece, std::exchange(to, piece));
+        i += utf8_run(bytes.substr(sound), i - sound, take);
+        auto begun = incomplete_tail(bytes.substr(sound, i - sound));
+        i -= begun;
+        to -= begun;
+        auto size = utf8_length(bytes.substr(i));
+        if (size == 0) {
+            put(bytes[i]);
+            sound = ++i;
+        } else if (size == 1 && !plain(bytes[i]))
+            put(bytes[i++]);
+        else
+            for (auto after = i + size; i < after; ++i) *to++ = bytes[i];
+        for (auto stop = std::min(bytes.size(), i + 32); i < stop && plain(bytes[i]); ++i) *to++ = bytes[i];   // mostly the rest
+    }
+    out.append(piece, to);
+}
 
-// The same, or one that is not ASCII.
-struct EscapedOrForeign {
-    bool operator()(char c) const { return Escaped()(c) || static_cast<unsigned char>(c) >= 0x80; }
-#ifdef __SSE2__
-    unsigned operator()(__m128i chunk) const { return Escaped()(chunk) | static_cast<unsigned>(_mm_movemask_epi8(chunk)); }
-#endif
-};
-
-// The number of bytes before the first that ends the run. Sixteen at a time where the machine can.
-template <class Ends>
-std::size_t run_length(std::string_view bytes, Ends ends)
+std::size_t verbatim_prefix(std::string_view bytes)
 {
     std::size_t i = 0;
 #ifdef __SSE2__
     for (; i + 16 <= bytes.size(); i += 16)
-        if (auto found = ends(_mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes.data() + i))))
+        if (auto found = escaped(_mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes.data() + i))))
             return i + static_cast<unsigned>(std::countr_zero(found));
 #endif
-    while (i < bytes.size() && !ends(bytes[i]))
+    while (i < bytes.size() && !escape_of(static_cast<unsigned char>(bytes[i])))
         ++i;
     return i;
-}
-
-}
-
-void append_escaped(std::string& out, std::string_view bytes)
-{
-    std::size_t plain = 0;   // bytes[plain, i) are copied as they are
-    for (std::size_t i = 0;;) {
-        i += run_length(bytes.substr(i), EscapedOrForeign());
-        while (auto size = utf8_length(bytes.substr(i))) {
-            if (size == 1)
-                break;
-            i += size;
-        }
-        if (i == bytes.size())
-            break;
-        auto c = static_cast<unsigned char>(bytes[i]);
-        if (c < 0x80 && !escape_of(c))
-            continue;   // plain again behind other characters
-        out.append(bytes, plain, i - plain);
-        out.append(escapes[c].text.data(), escapes[c].size);
-        plain = ++i;
-    }
-    out.append(bytes, plain);
-}
-
-std::size_t verbatim_prefix(std::string_view bytes) { return run_length(bytes, Escaped()); }
-
-std::size_t incomplete_tail(std::string_view text)
-{
-    for (std::size_t back = 1; back <= std::min<std::size_t>(3, text.size()); ++back) {
-        auto c = static_cast<unsigned char>(text[text.size() - back]);
-        if (c < 0x80) return 0;
-        if (c < 0xC0) continue;
-        std::size_t wanted = c >= 0xF0 ? 4 : c >= 0xE0 ? 3 : 2;
-        return wanted > back ? back : 0;
-    }
-    return 0;
 }
 
 }

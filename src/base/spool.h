@@ -19,6 +19,9 @@ public:
     std::string read(std::size_t offset, std::size_t size) const;
     std::string all() const { return read(0, size_); }
 
+    // The same, for who reads it piece by piece: it lies in buffer, or where it is.
+    std::string_view read(std::size_t offset, std::size_t size, std::string& buffer) const;
+
     std::string memory;   // all of it, unless it is in the file
     int failure = 0;      // errno of a write that lost bytes: a full disk
 

@@ -1,5 +1,7 @@
 #include "base/text.h"
 
+#include "base/utf8_blocks.h"
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -57,9 +59,10 @@ std::size_t ascii_length(std::string_view bytes)
 // The length of the longest beginning that is UTF-8.
 std::size_t valid_length(std::string_view bytes)
 {
-    std::size_t i = 0;
-    for (;;) {
+    for (std::size_t i = 0;;) {
         i += ascii_length(bytes.substr(i));
+        i += utf8_run(bytes, i, [](auto...) { return true; });
+        i -= incomplete_tail(bytes.substr(0, i));
         auto size = utf8_length(bytes.substr(i));
         if (!size)
             return i;

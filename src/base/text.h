@@ -33,6 +33,19 @@ inline std::size_t utf8_length(std::string_view bytes)
     return (at(3) & 0xC0) == 0x80 ? 4 : 0;
 }
 
+// The number of bytes at the end of text that begin a UTF-8 character but do not end it (0 to 3).
+inline std::size_t incomplete_tail(std::string_view text)
+{
+    for (std::size_t back = 1; back <= 3 && back <= text.size(); ++back) {
+        auto c = static_cast<unsigned char>(text[text.size() - back]);
+        if (c < 0x80) return 0;
+        if (c < 0xC0) continue;
+        std::size_t wanted = c >= 0xF0 ? 4 : c >= 0xE0 ? 3 : 2;
+        return wanted > back ? back : 0;
+    }
+    return 0;
+}
+
 // text cut to at most size bytes, on a character boundary.
 std::string_view utf8_prefix(std::string_view text, std::size_t size);
 std::string_view utf8_suffix(std::string_view text, std::size_t size);

@@ -54,6 +54,16 @@ void read_details(const Json& error, Complaint& complaint)
     }
 }
 
+// {"type":kind,"text":text}. A list in braces would copy the text, and there is one for each piece of an answer.
+Json said(const char* kind, std::string text)
+{
+    Json::Object line;
+    line.reserve(2);
+    line.emplace_back("type", kind);
+    line.emplace_back("text", std::move(text));
+    return line;
+}
+
 // The words of an HTML page's title, or the first of the text.
 std::string readable(std::string_view body)
 {
@@ -67,8 +77,8 @@ std::string readable(std::string_view body)
 
 }
 
-Json text_line(std::string text) { return object({{"type", "text"}, {"text", std::move(text)}}); }
-Json thinking_line(std::string text) { return object({{"type", "thinking"}, {"text", std::move(text)}}); }
+Json text_line(std::string text) { return said("text", std::move(text)); }
+Json thinking_line(std::string text) { return said("thinking", std::move(text)); }
 
 Json opaque_line(std::string_view provider, Json data)
 {

@@ -2,7 +2,11 @@
 
 #include "base/spool.h"
 
+#include <array>
 #include <catch2/catch.hpp>
+#include <cmath>
+#include <cstring>
+#include <random>
 
 using namespace ik;
 
@@ -66,4 +70,47 @@ TEST_CASE("json: what looks like a pattern inside data does no harm")
     for (auto* schema : {R"({"properties":{"a":{"default":{"pattern":"("}}}})", R"({"properties":{"a":{"enum":[{"pattern":"("}]}}})",
                          R"({"definitions":{"type":"string","pattern":"("}})"})
         CHECK(validate(*parse_json(schema), object({{"b", "x"}})));
+}
+
+TEST_CASE("json: a number is read to its last digit")
+{
+    for (auto* text : {"[9.222337203683372e+27]", "[0.1]", "[123456789.12345679]", "[5e-324]", "[1.7976931348623157e+308]", "[-9223372036854775808]"})
+        CHECK(parse_json(text)->dump() == text);
+    std::mt19937_64 dice(1);
+    for (int i = 0; i < 100'000; ++i) {
+        auto bits = dice();
+        double number = 0;
+        std::memcpy(&number, &bits, sizeof number);
+        auto text = Json(number).dump();
+        if (std::isfinite(number) && (*parse_json(text) != Json(number) || parse_json(text)->dump() != text)) FAIL(text);
+    }
+}
+
+TEST_CASE("json: numbers at the edges")
+{
+    CHECK(*parse_json("9223372036854775807") == Json(INT64_MAX));
+    CHECK(*parse_json("9223372036854775808") == Json(9223372036854775808.0));
+    CHECK(*parse_json("-0") == Json(0));
+    CHECK(parse_json("-0.0")->dump() == "-0.0");
+    CHECK(*parse_json("1e2") == Json(100.0));
+    for (auto* small : {"1e-400", "0e-400", "-1e-99999999999"}) CHECK(*parse_json(small) == Json(0.0));
+    for (auto* large : {"9e308", "1e400", "-1e309"}) CHECK(parse_json(large).error().message == "Invalid JSON: Number too big to be stored in double.");
+    for (auto* none : {"01", "+1", ".5", "1.", "1e", "0x1", "-", "1 2", "NaN", "Infinity"}) CHECK(!parse_json(none));
+    CHECK(parse_json(R"({"a":1,"b":[2,3.5],"c":-4})")->dump() == R"({"a":1,"b":[2,3.5],"c":-4})");
+}
+
+TEST_CASE("json: depth is bounded in arrays, objects and what people write")
+{
+    for (auto [open, inside, close] : {std::array{"[", "1", "]"}, std::array{R"({"a":)", "1", "}"}}) {
+        auto nested = [&](int depth) {
+            std::string out, end;
+            for (int i = 0; i < depth; ++i) out += open, end += close;
+            return out + inside + end;
+        };
+        CHECK(parse_json(nested(max_json_depth)));
+        CHECK(!parse_json(nested(max_json_depth + 1)));
+        CHECK(!parse_json(nested(200'000)));
+        CHECK(parse_written(nested(max_json_depth)));
+        CHECK(!parse_written(nested(200'000)));
+    }
 }
