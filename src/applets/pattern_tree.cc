@@ -20,8 +20,8 @@ std::optional<ByteSet> bytes_that_match(std::string_view token)
         return {};
     ByteSet out;
     for (int i = 0; i < 256; ++i) {
-        char byte = static_cast<char>(i);
-        out[static_cast<std::size_t>(i)] = byte != '\n' && regex->matches({&byte, 1});
+        const char byte[] = {static_cast<char>(i), '\0'};   // the sanitizer's regexec looks for an end
+        out[static_cast<std::size_t>(i)] = byte[0] != '\n' && regex->matches({byte, 1});
     }
     return out;
 }

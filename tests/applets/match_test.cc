@@ -100,7 +100,7 @@ public:
         std::string out;
         for (auto lines = pick(9); lines > 0; --lines) {
             for (auto n = pick(pick(3) ? 12 : 90); n > 0; --n)
-                out += "abcabcabcdABCD019x._ \xff\0"[pick(25)];
+                out += "abcabcabcdABCD019x._ \xff\0"[pick(23)];
             out += '\n';
         }
         if (pick(2) && !out.empty())
