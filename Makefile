@@ -2,7 +2,7 @@
 # make demo         build, and start a conversation (offline where no key is set)
 # make check        build and run every test; ends with "N passed, N failed, N skipped"
 # make check-all    the same, then again with sanitizers
-# make bench        figures, as ratios within one run; ROWS=start,chat: only these
+# make bench        figures, as ratios within one run; ROWS=start,chat: only these; CORPUS=DIR: to search in
 # make fuzz         looks for bytes that break something; TIME=600 TARGETS="html sse": seconds each, only these
 # make install      PREFIX=/usr/local DESTDIR=
 # make debug=1      build/debug/bin/ikigai: -O0, assertions
@@ -130,6 +130,7 @@ fuzz:
 	@make/fuzz build/fuzz $(TIME) $(TARGETS)
 
 # ---- Figures: no part of the check, and only of use without debug= and sanitize=.
+CORPUS  = $(or $(XDG_CACHE_HOME),/var/cache)/ikigai/linux-source-6.1
 benches := $(patsubst bench/%.cc,$(BUILD)/bench-objects/%.o,$(wildcard bench/*.cc)) $(BUILD)/tests/support/server.o
 
 $(filter $(BUILD)/bench-objects/%,$(benches)): $(BUILD)/bench-objects/%.o: bench/%.cc | $(deps)
@@ -144,8 +145,8 @@ $(BUILD)/bench-%: bench/%.c
 	$(CC) -O2 -Wall -Wextra $(STATIC) $< -o $@
 
 bench: all $(BUILD)/bench $(BUILD)/bench-noop $(BUILD)/bench-loud
-	@make/bench-references
-	@RECORDINGS="$${RECORDINGS-$(CURDIR)/../shared/recordings}" $(BUILD)/bench $(ROWS)
+	@make/bench-references "$(CORPUS)" "$(ROWS)"
+	@CORPUS="$(CORPUS)" RECORDINGS="$${RECORDINGS-$(CURDIR)/../shared/recordings}" $(BUILD)/bench $(ROWS)
 
 # A layer may include itself and the layers named after its colon.
 layers = base: agent:base applets:base term:base llm:base store:base

@@ -25,6 +25,8 @@ Place place()
 {
     auto parts = fs::read_symlink("/proc/self/exe").parent_path();
     auto root = parts.parent_path();
+    auto* named = std::getenv("CORPUS");   // as the working folder has it that is left below
+    std::string corpus = named && fs::is_directory(named) ? fs::canonical(named).string() : "";
     std::string folder = fs::temp_directory_path() / "ikigai-bench-XXXXXX";
     if (!mkdtemp(folder.data()))
         throw fs::filesystem_error("no temporary folder", std::error_code(errno, std::generic_category()));
@@ -34,7 +36,7 @@ Place place()
     fs::current_path(all / "work");
     setenv("HOME", (all / "home").c_str(), 1);
     return {root / "bin/ikigai", root / "libexec/ikigai", parts, first_of({"/bin/busybox", "/usr/bin/busybox"}), first_of({"/usr/bin/curl"}),
-            all / "work", all / "home"};
+            first_of({"/usr/bin/rg"}), first_of({"/usr/bin/fdfind", "/usr/bin/fd"}), corpus, all / "work", all / "home"};
 }
 
 std::string number(double value)

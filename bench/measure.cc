@@ -214,22 +214,28 @@ Pairs in_turn(int pairs, const Command& ours, const Command& reference)
     return in_turn(pairs, [&] { return run(ours); }, [&] { return run(reference); });
 }
 
-OneProcessor::OneProcessor() : before_(sizeof(cpu_set_t))
+Processors::Processors(int count) : before_(sizeof(cpu_set_t))
 {
-    cpu_set_t all, one;
+    cpu_set_t all, some;
     CPU_ZERO(&all);
-    CPU_ZERO(&one);
+    CPU_ZERO(&some);
     sched_getaffinity(0, sizeof all, &all);
     std::memcpy(before_.data(), &all, sizeof all);
-    int last = 0;   // the first one gets the interrupts
-    for (int i = 0; i < CPU_SETSIZE; ++i)
-        if (CPU_ISSET(i, &all))
-            last = i;
-    CPU_SET(last, &one);
-    sched_setaffinity(0, sizeof one, &one);
+    for (int i = CPU_SETSIZE; i-- > 0;)   // the first one gets the interrupts
+        if (CPU_ISSET(i, &all) && CPU_COUNT(&some) < count)
+            CPU_SET(i, &some);
+    sched_setaffinity(0, sizeof some, &some);
 }
 
-OneProcessor::~OneProcessor()
+int Processors::allowed()
+{
+    cpu_set_t all;
+    CPU_ZERO(&all);
+    sched_getaffinity(0, sizeof all, &all);
+    return CPU_COUNT(&all);
+}
+
+Processors::~Processors()
 {
     cpu_set_t all;
     std::memcpy(&all, before_.data(), sizeof all);

@@ -52,12 +52,14 @@ Pairs in_turn(int pairs, const Command& ours, const Command& reference);
 
 double median(std::vector<double>);
 
-// This process and what it starts stay on one processor: short runs are steadier there.
-class OneProcessor {
+// This process and what it starts stay on so many processors: short runs are steadier on one.
+class Processors {
 public:
-    OneProcessor();
-    OneProcessor(const OneProcessor&) = delete;
-    ~OneProcessor();
+    explicit Processors(int count);
+    Processors(const Processors&) = delete;
+    ~Processors();
+
+    static int allowed();   // how many there are
 
 private:
     std::vector<unsigned char> before_;

@@ -88,7 +88,7 @@ Line memory_line(std::string row, const char* figure, double megabytes, double g
 
 Pairs on_one_processor(const Command& ours, const Command& reference)
 {
-    OneProcessor one;
+    Processors one(1);
     return in_turn(short_pairs, ours, reference);
 }
 
@@ -330,6 +330,7 @@ std::vector<Line> edit(const Place& here)
 constexpr Row rows[] = {
     {"start", start}, {"discover", discover}, {"chat", conversation}, {"request", request}, {"output", output},
     {"host", host}, {"read", read}, {"edit", edit}, {"decode", decode_streams}, {"answer", answer}, {"web", pages_to_markdown},
+    {"grep", grep_lines}, {"glob", glob_lines},
 };
 
 }

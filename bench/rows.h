@@ -13,7 +13,8 @@ namespace ik::bench {
 struct Place {
     std::string bin, libexec;   // bin/ikigai, and the folder of its links
     std::string parts;          // the folder of the bench's own small programs
-    std::string busybox, curl;  // empty: not there
+    std::string busybox, curl, ripgrep, fd;   // empty: not there
+    std::string corpus;         // many source files; empty: not there
     std::string folder;         // a new one, and the current one
     std::string home;           // beside it: $HOME of everything that is run
 };
@@ -36,5 +37,7 @@ std::span<const Row> all_rows();
 std::vector<Line> decode_streams(const Place&);   // in decode.cc
 std::vector<Line> pages_to_markdown(const Place&);   // in pages.cc
 std::vector<Line> calls_of_the_host(const Place&, const Command& alone);   // in host.cc
+std::vector<Line> grep_lines(const Place&);   // in search.cc
+std::vector<Line> glob_lines(const Place&);
 
 }

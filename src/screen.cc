@@ -155,7 +155,7 @@ term::Live Screen::live()
         out.input = std::move(drawn.lines);
         out.cursor = drawn.cursor;
         out.below = editor_.menu();
-        if (!hint_.empty()) out.below.push_back(Line("  " + hint_, faint));
+        if (!hint_.empty()) out.below.push_back(Line("  " + hint_, faint_style));
     }
     return out;
 }
@@ -174,7 +174,7 @@ void Screen::add_question(term::Live& live) const
     live.input.push_back(answers_line(asked.question));
     live.cursor = {live.input.size() - 1, live.input.back().text.size()};
     if (!editor_.empty())
-        for (auto& line : editor_.draw(Line("❯ ", faint)).lines) live.below.push_back(std::move(line));
+        for (auto& line : editor_.draw(Line("❯ ", faint_style)).lines) live.below.push_back(std::move(line));
 }
 
 void Screen::print(std::vector<Line> lines)

@@ -16,7 +16,7 @@ using term::Line;
 constexpr std::size_t most_of_message = 12, most_of_change = 40, most_of_arguments = 400;
 constexpr std::size_t most_activities = 4, most_queued = 4;
 
-Line more_lines(std::size_t n) { return {"  … " + std::to_string(n) + (n == 1 ? " more line" : " more lines"), faint}; }
+Line more_lines(std::size_t n) { return {"  … " + std::to_string(n) + (n == 1 ? " more line" : " more lines"), faint_style}; }
 
 Line cut(Line line)
 {
@@ -88,7 +88,7 @@ std::vector<Line> preview_lines(const Preview& preview, std::size_t most)
     std::vector<Line> all;
     for (auto& line : preview.lines) all.push_back(Line("    " + line));
     for (auto& hunk : preview.hunks) {
-        all.push_back(Line("  " + hunk.head(), faint));
+        all.push_back(Line("  " + hunk.head(), faint_style));
         for (auto& line : hunk.lines) all.push_back(diff_line(line));
     }
     if (all.size() > most) {
@@ -96,7 +96,7 @@ std::vector<Line> preview_lines(const Preview& preview, std::size_t most)
         all.resize(most);
         all.push_back(more_lines(left));
     }
-    if (!preview.note.empty()) all.push_back(Line("  (" + preview.note + ")", faint));
+    if (!preview.note.empty()) all.push_back(Line("  (" + preview.note + ")", faint_style));
     return all;
 }
 
@@ -106,7 +106,7 @@ std::vector<Line> call_lines(const ToolCall& call, const Preview& preview, bool 
     bool change = !preview.hunks.empty();
     auto words = change ? "file_path=" + Json(call.arguments.text("file_path")).dump() : arguments_line(call.arguments);
     auto part = utf8_prefix(words, most_of_arguments);
-    out.push_back(Line("→ " + call.name + ": ", faint).add(part, faint).add(part.size() < words.size() ? " …" : "", faint));
+    out.push_back(Line("→ " + call.name + ": ", faint_style).add(part, faint_style).add(part.size() < words.size() ? " …" : "", faint_style));
     if (change && !shown)
         for (auto& line : preview_lines(preview, most_of_change)) out.push_back(std::move(line));
     return out;
@@ -116,8 +116,8 @@ std::vector<Line> result_lines(const Json& envelope)
 {
     auto text = excerpt(result_text(envelope));
     std::vector<Line> out;
-    for (auto& line : term::tool_lines(without_half_sequence(text), faint))
-        out.push_back(std::move(Line(out.empty() ? "← " : "  ", faint).add(line)));
+    for (auto& line : term::tool_lines(without_half_sequence(text), faint_style))
+        out.push_back(std::move(Line(out.empty() ? "← " : "  ", faint_style).add(line)));
     return out;
 }
 
@@ -126,14 +126,14 @@ std::vector<Line> warning_lines(std::string_view sentence, std::string_view sign
     bool has_one = sentence.starts_with("⚠") || sentence.starts_with("✗");
     auto text = has_one || sign.empty() ? std::string(sentence) : std::string(sign) + " " + std::string(sentence);
     std::vector<Line> out;
-    for (auto line : split(trim(text), '\n')) out.push_back(Line(line, warning));
+    for (auto line : split(trim(text), '\n')) out.push_back(Line(line, warning_style));
     return out;
 }
 
 Line question_line(const Question& question)
 {
     Line out(question.outside ? "⚠ Run " + question.preview.subject + " outside of the sandbox?" : "⚠ Allow " + question.preview.subject + "?", {.ink = Ink::warning, .bold = true});
-    if (!question.reason.empty()) out.add(" " + question.reason, warning);
+    if (!question.reason.empty()) out.add(" " + question.reason, warning_style);
     return out;
 }
 
@@ -141,7 +141,7 @@ Line answers_line(const Question& question)
 {
     Line out("  ");
     auto offer = [&](std::string_view key, std::string_view words) {
-        out.add(out.text.size() > 2 ? " · " : "", faint).add(key, {.ink = Ink::prompt}).add(" ").add(words);
+        out.add(out.text.size() > 2 ? " · " : "", faint_style).add(key, {.ink = Ink::prompt}).add(" ").add(words);
     };
     offer("y", "once");
     if (question.session) offer("s", "this session");
@@ -169,10 +169,10 @@ std::vector<Line> status_lines(std::span<const Activity> activities, const std::
         auto text = std::string(words) + (words.size() < what.size() ? "…" : "") + " · " + time_of(activity, now);
         if (activity.stoppable && first) text += " · Esc to stop";
         if (figures && first) text += figures_text(*figures);
-        out.push_back(cut({text, faint}));
+        out.push_back(cut({text, faint_style}));
     }
     if (activities.size() > most_activities)
-        out.push_back(cut({"and " + std::to_string(activities.size() - most_activities) + " more", faint}));
+        out.push_back(cut({"and " + std::to_string(activities.size() - most_activities) + " more", faint_style}));
     return out;
 }
 
@@ -180,10 +180,10 @@ std::vector<Line> queue_lines(std::span<const std::string> messages)
 {
     std::vector<Line> out;
     auto first = messages.size() - std::min(messages.size(), most_queued);
-    if (first) out.push_back(cut({"  " + std::to_string(first) + " more wait", faint}));
+    if (first) out.push_back(cut({"  " + std::to_string(first) + " more wait", faint_style}));
     for (auto& message : messages.subspan(first)) {
         auto line = first_line(message);
-        out.push_back(cut({"› " + line + (line.size() < message.size() ? " …" : ""), faint}));
+        out.push_back(cut({"› " + line + (line.size() < message.size() ? " …" : ""), faint_style}));
     }
     return out;
 }

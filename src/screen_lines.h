@@ -40,7 +40,7 @@ struct Question {
     bool outside = false;         // it is to run outside of the sandbox
 };
 
-inline constexpr term::Style faint{.ink = term::Ink::faint}, warning{.ink = term::Ink::warning};
+inline constexpr term::Style faint_style{.ink = term::Ink::faint}, warning_style{.ink = term::Ink::warning};
 
 // A message of the person: of many lines only the first.
 std::vector<term::Line> user_lines(std::string_view text);

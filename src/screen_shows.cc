@@ -100,7 +100,7 @@ void Screen::ask(Question question)
         question_->preview = std::move(preview);
     else {   // too long to stand above the prompt: it can be scrolled to
         shown_change_ = question_->question.preview.subject;
-        preview.insert(preview.begin(), Line("→ " + shown_change_, faint));
+        preview.insert(preview.begin(), Line("→ " + shown_change_, faint_style));
         print(std::move(preview));
     }
     hint_.clear();

@@ -1,13 +1,9 @@
 // grep: the lines of files that match a regular expression.
 #include "applets/applet.h"
-#include "applets/match.h"
+#include "applets/search_pool.h"
 #include "applets/walk.h"
 
-#include "base/fd.h"
-
-#include <cstring>
-#include <fcntl.h>
-#include <sys/stat.h>
+#include <sched.h>
 
 namespace ik {
 namespace {
@@ -29,113 +25,14 @@ constexpr Example examples[] = {
     {"No match is not an error", R"({"pattern":"x"})", R"({"output":"","count":0})"},
 };
 
-constexpr std::size_t first_buffer = 256 << 10, longest_line = 64 << 20;
-constexpr std::size_t binary_within = 8192;
+// So many files are searched before a second thread is worth its start.
+constexpr std::size_t few_files = 64;
+constexpr unsigned most_threads = 8;
 
-class Grep {
-public:
-    Grep(const Matcher& matcher, Answer& answer) : matcher_(matcher), answer_(answer), buffer_(first_buffer, '\0') {}
-
-    void file(const std::string& path);
-    std::size_t count() const { return count_; }
-
-private:
-    bool fill(const Fd&);
-    std::size_t complete() const;
-    bool lines(const std::string& path, std::string_view text);
-    void tell(const std::string& where, std::string_view what);
-
-    const Matcher& matcher_;
-    Answer& answer_;
-    std::string buffer_;
-    std::size_t size_ = 0, line_ = 0;   // bytes in the buffer; lines before it
-    bool ended_ = false, binary_ = false;
-    std::size_t count_ = 0;
-};
-
-// Never waits: not for a pipe's other end, not for a device.
-Fd open_regular(const std::string& path)
+unsigned processors()
 {
-    Fd fd(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC));
-    struct stat info {};
-    return fd && fstat(fd.get(), &info) == 0 && S_ISREG(info.st_mode) ? std::move(fd) : Fd();
-}
-
-void Grep::file(const std::string& path)
-{
-    auto fd = open_regular(path);
-    if (!fd)
-        return;
-    size_ = line_ = 0;
-    ended_ = false;
-    bool first = true;
-    while (!ended_ && !answer_.lost()) {
-        if (!fill(fd))
-            return;
-        if (std::exchange(first, false))
-            binary_ = std::memchr(buffer_.data(), '\0', std::min(size_, binary_within));
-        auto whole = complete();
-        if (!lines(path, {buffer_.data(), whole}))
-            return;
-        size_ -= whole;
-        std::memmove(buffer_.data(), buffer_.data() + whole, size_);
-    }
-}
-
-// Reads until the buffer is full or the file at its end. False when it cannot be read on.
-bool Grep::fill(const Fd& fd)
-{
-    if (size_ == buffer_.size())
-        buffer_.resize(std::min(longest_line, buffer_.size() * 2));
-    while (size_ < buffer_.size() && !ended_) {
-        auto n = read_some(fd.get(), buffer_.data() + size_, buffer_.size() - size_);
-        if (n < 0)
-            return false;
-        ended_ = n == 0;
-        size_ += static_cast<std::size_t>(n);
-    }
-    return true;
-}
-
-// The bytes at the front that are whole lines. A line that is longer than anything is taken in pieces.
-std::size_t Grep::complete() const
-{
-    if (ended_)
-        return size_;
-    if (auto* newline = static_cast<const char*>(memrchr(buffer_.data(), '\n', size_)))
-        return static_cast<std::size_t>(newline - buffer_.data()) + 1;
-    return size_ < longest_line ? 0 : size_;
-}
-
-// False when no more of this file is of interest.
-bool Grep::lines(const std::string& path, std::string_view text)
-{
-    auto count_lines = [this](std::string_view of) { line_ += static_cast<std::size_t>(std::ranges::count(of, '\n')); };
-    while (auto line = matcher_.first(text)) {
-        if (answer_.lost())
-            return false;
-        auto at = static_cast<std::size_t>(line->data() - text.data());
-        count_lines(text.substr(0, at));
-        if (binary_) {
-            tell(path + ": ", "binary file matches");
-            return false;
-        }
-        tell(path + ":" + std::to_string(line_ + 1) + ": ", *line);
-        text.remove_prefix(at);
-        auto end = std::min(line->size() + 1, text.size());
-        count_lines(text.substr(0, end));
-        text.remove_prefix(end);
-    }
-    count_lines(text);
-    return true;
-}
-
-void Grep::tell(const std::string& where, std::string_view what)
-{
-    if (count_++)
-        answer_.text("\n");
-    answer_.text(where);
-    answer_.text(what);
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? static_cast<unsigned>(CPU_COUNT(&set)) : 1;
 }
 
 Status run(const Args& args, Answer& answer)
@@ -144,15 +41,37 @@ Status run(const Args& args, Answer& answer)
     if (!matcher)
         return matcher.error();
     auto glob = args.glob.value_or("");
-    auto paths = walk({.pattern = glob.empty() ? "*" : glob, .path = args.path.value_or(""), .regular_only = true});
+    Search files{.pattern = glob.empty() ? "*" : glob, .path = args.path.value_or(""), .regular_only = true};
 
     answer.open_text("output");
-    Grep grep(*matcher, answer);
-    if (paths)   // whatever else goes wrong, only a bad expression is an error
-        for (auto& path : *paths)
-            grep.file(path);
+    std::size_t count = 0;
+    auto deliver = [&](FoundLines& found) {
+        answer.text(std::string_view(found.text).substr(count == 0 && found.count > 0));   // no newline before the first
+        count += found.count;
+        found.count = 0;
+        found.text.clear();
+        return !answer.lost();
+    };
+    LineSearch alone(*std::move(matcher));
+    std::optional<SearchPool> together;
+    auto threads = std::min(processors(), most_threads);
+    std::size_t searched = 0;
+    // Whatever else goes wrong, only a bad expression is an error.
+    (void)walk(files, [&](const std::string& path) {
+        if (!together && threads > 1 && searched++ == few_files) {
+            if (!deliver(alone.found()))
+                return false;
+            together.emplace(args.pattern, threads, deliver);
+            if (!together->started())
+                together.reset();
+        }
+        return together ? together->add(path) : alone.file(path, deliver);
+    });
+    if (together)
+        together->finish();
+    deliver(alone.found());
     answer.close_text();
-    answer.member("count", grep.count());
+    answer.member("count", count);
     return Done{};
 }
 

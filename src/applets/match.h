@@ -1,48 +1,36 @@
-// Matcher: the lines that a POSIX extended regular expression matches, as glibc's regexec says it line by
-// line in the C locale, but sooner where the pattern holds plain text. Knows bytes, not files.
+// Matcher: the lines that a POSIX extended regular expression matches, as glibc's regexec says it line by line in the
+// C locale, but sooner: lines that cannot match are passed over without asking it. Knows bytes, not files.
 #pragma once
 
-#include "base/result.h"
-
-#include <optional>
-#include <regex.h>
+#include "applets/automaton.h"
+#include "applets/posix_regex.h"
+#include "applets/scan.h"
 
 namespace ik {
-
-// One compiled expression and its end.
-class Regex {
-public:
-    Regex() = default;
-    Regex(Regex&& other) noexcept : value_(other.value_), compiled_(std::exchange(other.compiled_, false)) {}
-    Regex& operator=(Regex&& other) noexcept { std::swap(value_, other.value_); std::swap(compiled_, other.compiled_); return *this; }
-    ~Regex();
-
-    // The Error has regerror's text.
-    static Result<Regex> compile(const std::string& pattern);
-    bool matches(std::string_view text) const;   // NUL is a byte like others
-    explicit operator bool() const { return compiled_; }
-
-private:
-    regex_t value_ = {};
-    bool compiled_ = false;
-};
 
 class Matcher {
 public:
     // \d and \D outside brackets are digits and what is none. Error: INVALID_PATTERN, "Invalid pattern: why", also
     // for what glibc would crash on or take gigabytes for.
-    static Result<Matcher> compile(std::string_view pattern);
+    static Result<Matcher> compile(std::string_view pattern, Width = widest());
 
-    bool matches(std::string_view line) const;
+    // Both learn while they read: one thread has a matcher of its own.
+    bool matches(std::string_view line);
 
     // The first line of text that matches, without its newline. Lines of text end with a newline, or with the text.
-    std::optional<std::string_view> first(std::string_view text) const;
+    std::optional<std::string_view> first(std::string_view text);
 
 private:
     Matcher() = default;
+    void plan(const PatternTree&, Width);
+    std::size_t candidate(std::string_view text, std::size_t from);
+    bool judged(std::string_view line);
 
-    Regex regex_;           // none where the pattern is nothing but plain text
-    std::string needle_;    // in every line that matches
+    Regex regex_;                          // none where the pattern is nothing but plain text
+    std::string plain_;                    // which is this
+    std::optional<Scan> scan_;             // for what every match holds
+    std::optional<Automaton> automaton_;
+    bool scan_is_enough_ = false;          // what it finds is a match
 };
 
 }

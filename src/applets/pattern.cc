@@ -1,9 +1,10 @@
 #include "applets/pattern.h"
 
+#include "applets/pattern_token.h"
+
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
-#include <optional>
+#include <utility>
 #include <vector>
 
 namespace ik {
@@ -15,74 +16,11 @@ constexpr std::size_t max_depth = 1000;
 constexpr double max_states = 20000;
 constexpr double max_forks = 4000;   // what it needs grows with their square: 130 MB for so many
 constexpr double max_loops = 1000;   // repetitions of repetitions; the time grows with their cube
+constexpr double max_anchored_loops = 20;   // the same where there is an anchor: there with their fifth power,
+constexpr double max_loops_by_anchors = 60; // and more where anchors stand one behind the other
 constexpr double max_anchors = 16;   // one behind the other; each may double what is behind it
 
 Error invalid(std::string_view why) { return {code::invalid_pattern, "Invalid pattern: " + std::string(why)}; }
-
-struct Token {
-    enum Kind { plain, escape, bracket, any, anchor, open, close, bar, repeat };
-    Kind kind;
-    std::string_view text;
-};
-
-// The length of the bracket expression at the start of text; all of it where it is not closed.
-std::size_t bracket_size(std::string_view text)
-{
-    std::size_t at = 1;
-    at += text.substr(at).starts_with('^');
-    at += text.substr(at).starts_with(']');
-    while (at < text.size() && text[at] != ']') {
-        char kind = text[at] == '[' && at + 1 < text.size() ? text[at + 1] : ' ';
-        if (!std::strchr(":.=", kind)) {
-            ++at;
-            continue;
-        }
-        const char end[] = {kind, ']'};
-        auto closed = text.find(std::string_view(end, 2), at + 2);
-        at = closed == text.npos ? text.size() : closed + 2;
-    }
-    return std::min(at + 1, text.size());
-}
-
-Token take_token(std::string_view& pattern)
-{
-    auto take = [&](Token::Kind kind, std::size_t size) {
-        auto text = pattern.substr(0, size);
-        pattern.remove_prefix(text.size());
-        return Token{kind, text};
-    };
-    switch (pattern[0]) {
-    case '\\': return take(Token::escape, 2);
-    case '[': return take(Token::bracket, bracket_size(pattern));
-    case '.': return take(Token::any, 1);
-    case '^': case '$': return take(Token::anchor, 1);
-    case '(': return take(Token::open, 1);
-    case ')': return take(Token::close, 1);
-    case '|': return take(Token::bar, 1);
-    case '*': case '+': case '?': return take(Token::repeat, 1);
-    case '{': return take(Token::repeat, std::min(pattern.find('}'), pattern.size() - 1) + 1);
-    default: return take(Token::plain, 1);
-    }
-}
-
-
-// How often: at least and at most; what is no interval may be anything.
-struct Times { double least, most; bool open; };
-
-Times times(std::string_view token)
-{
-    if (token == "*") return {0, 0, true};
-    if (token == "+") return {1, 1, true};
-    if (token == "?") return {0, 1, false};
-    std::string numbers(token.substr(1));
-    char* end = nullptr;
-    double least = static_cast<double>(std::strtoul(numbers.c_str(), &end, 10));
-    if (*end != ',')
-        return {least, least, false};
-    char* start = end + 1;
-    double most = static_cast<double>(std::strtoul(start, &end, 10));
-    return {least, end == start ? least : most, end == start};
-}
 
 // A stretch that can be passed without a byte.
 struct Stretch {
@@ -101,10 +39,12 @@ struct Measure {
     Stretch front = {}, back = {};
     double weight = 0;          // of its heaviest stretch
     double loops = 0;           // repetitions within repetitions
+    double anchors = 0;         // the most that can be passed without a byte
 
     void then(const Measure& next)
     {
         weight = std::max({weight, next.weight, (back + next.front).weight()});
+        anchors = std::max(anchors, (back + next.front).anchors);
         front = may_be_empty ? front + next.front : front;
         back = next.may_be_empty ? back + next.back : next.back;
         add(next);
@@ -134,6 +74,7 @@ struct Measure {
         states = states * copies + choices;
         forks = forks * copies + choices;
         loops += n.open;
+        anchors = std::max({anchors, front.anchors, back.anchors});
         may_be_empty = whole;
     }
 
@@ -144,12 +85,19 @@ private:
         forks += other.forks;
         refers |= other.refers;
         loops = std::max(loops, other.loops);
+        anchors = std::max(anchors, other.anchors);
     }
 };
 
 Measure byte() { return {.states = 1, .may_be_empty = false}; }
 Measure nothing() { return {.states = 1, .forks = 1, .front = {0, 1}, .back = {0, 1}}; }
-Measure anchor() { return {.states = 1, .forks = 1, .front = {1, 1}, .back = {1, 1}}; }
+Measure anchor() { return {.states = 1, .forks = 1, .front = {1, 1}, .back = {1, 1}, .anchors = 1}; }
+
+// Loops and anchors together cost what neither does alone.
+bool anchored_loops(const Measure& m)
+{
+    return m.anchors > 0 && (m.loops > max_anchored_loops || m.loops * m.anchors > max_loops_by_anchors);
+}
 
 // Measures a pattern without taking any memory but for the open groups.
 class Survey {
@@ -256,76 +204,32 @@ Status Survey::pattern(std::string_view pattern)
         close();
     end_branch();
     auto& whole = open_.back().before;
-    if (whole.forks > max_forks || whole.weight > max_forks || whole.loops > max_loops)
+    if (whole.forks > max_forks || whole.weight > max_forks || whole.loops > max_loops || anchored_loops(whole))
         return invalid("it has too many alternatives, repetitions or anchors");
     if (expands_ && whole.states > max_states)
         return invalid("its repetitions expand to more than 20,000 states");
     return Done{};
 }
 
-// The byte that a token stands for, where it stands for one alone.
-std::optional<char> byte_of(const Token& token)
-{
-    if (token.kind == Token::plain)
-        return token.text[0];
-    bool sign = token.kind == Token::escape && token.text.size() == 2 && std::strchr("\\^$.[]|()*+?{}/-\"#%&,:;=@!~", token.text[1]);
-    return sign ? std::optional(token.text[1]) : std::nullopt;
 }
 
-struct PlainText {
-    std::string longest, run;
-    bool ended = false;   // the run goes no further, but its last byte may still prove to be optional
-
-    void end_run()
-    {
-        if (run.size() > longest.size())
-            longest = run;
-        run.clear();
-        ended = false;
-    }
-};
-
-}
-
-std::string with_digit_classes(std::string_view pattern)
+std::string for_regcomp(std::string_view pattern)
 {
     std::string out;
+    char stars = 0;   // the repetition that out ends with
     while (!pattern.empty()) {
         auto token = take_token(pattern);
-        out += token.text == "\\d" ? "[0-9]" : token.text == "\\D" ? "[^0-9]" : token.text;
+        char repeat = token.kind == Token::repeat && token.text.size() == 1 ? token.text[0] : '\0';
+        if (repeat && stars)
+            out.back() = stars = repeat == stars ? stars : '*';
+        else
+            out += token.text == "\\d" ? "[0-9]" : token.text == "\\D" ? "[^0-9]" : token.text;
+        stars = repeat ? out.back() : '\0';
     }
     return out;
 }
 
 Status survivable(std::string_view pattern) { return Survey().pattern(pattern); }
-
-std::string plain_text(std::string_view pattern)
-{
-    PlainText text;
-    std::size_t depth = 0;
-    while (!pattern.empty()) {
-        auto token = take_token(pattern);
-        if (token.kind == Token::bar && depth == 0)
-            return "";
-        if (token.kind == Token::close)
-            depth -= depth > 0;
-        if (token.kind == Token::repeat) {
-            if (depth == 0 && !text.run.empty() && !(times(token.text).least > 0))
-                text.run.pop_back();
-            text.ended = true;
-            continue;
-        }
-        auto byte = depth == 0 ? byte_of(token) : std::nullopt;
-        if (text.ended || !byte)
-            text.end_run();
-        if (byte)
-            text.run += *byte;
-        if (token.kind == Token::open)
-            ++depth;
-    }
-    text.end_run();
-    return text.longest;
-}
 
 bool is_plain(std::string_view pattern)
 {

@@ -150,14 +150,15 @@ class Walk {
 public:
     Walk(Pattern pattern, bool regular_only) : pattern_(std::move(pattern)), regular_only_(regular_only), buffer_(65536) {}
 
-    Result<std::vector<std::string>> run();
+    Status run(FunctionRef<bool(const std::string&)> found);
 
 private:
     using Places = std::vector<std::uint16_t>;   // the parts that the entries of a folder are matched with, ascending
 
-    struct Folder {
-        std::string name;
-        Places places;
+    // What is left to do in the folders above: a path to be told, or a folder to be entered.
+    struct Task {
+        std::string name;         // with the slashes behind it
+        Places places;            // of a folder
         std::size_t parent = 0;   // the length of path_ up to its parent
     };
 
@@ -176,29 +177,29 @@ private:
     bool no_descriptor_ = false;
     std::string path_;                 // of the folder that is being looked at, with its slash
     std::vector<char> buffer_;
-    std::vector<Folder> waiting_;      // the deepest last: a folder's parents are a prefix of path_ when its turn comes
-    std::vector<std::string> found_;
+    std::vector<Task> waiting_;        // the first in byte order last; its parents are a prefix of path_ when its turn comes
 };
 
-Result<std::vector<std::string>> Walk::run()
+Status Walk::run(FunctionRef<bool(const std::string&)> tell)
 {
     path_ = pattern_.root;
     if (!pattern_.parts.empty())
         enter({0});
     else if (is_folder(path_) && !regular_only_)
-        found_.push_back(path_);
+        tell(path_);
     while (!waiting_.empty()) {
-        auto folder = std::move(waiting_.back());
+        auto task = std::move(waiting_.back());
         waiting_.pop_back();
-        path_.resize(folder.parent);
-        path_ += folder.name;
-        path_ += pattern_.parts[folder.places.front()].slashes;
-        enter(std::move(folder.places));
+        path_.resize(task.parent);
+        path_ += task.name;
+        if (!task.places.empty())
+            enter(std::move(task.places));
+        else if (!tell(path_))
+            return Done{};
     }
     if (no_descriptor_)
         return Error{code::read_error, "Read error during glob"};
-    std::ranges::sort(found_);
-    return std::move(found_);
+    return Done{};
 }
 
 void Walk::enter(Places places)
@@ -209,9 +210,16 @@ void Walk::enter(Places places)
         if (is_any_depth(pattern_.parts[place]) && !last(place) && (i + 1 == places.size() || places[i + 1] != place + 1))
             places.insert(places.begin() + static_cast<std::ptrdiff_t>(i) + 1, static_cast<std::uint16_t>(place + 1));
     }
+    auto before = waiting_.size();
     bool names_only = std::ranges::all_of(places, [&](auto place) { return pattern_.parts[place].kind == Part::literal; });
     if (names_only || !read_folder(places))
         look_up(places);
+    // A folder's name counts with its slash: so its content comes where it belongs among the names beside it,
+    // and behind the folder itself.
+    std::sort(waiting_.begin() + static_cast<std::ptrdiff_t>(before), waiting_.end(), [](const Task& a, const Task& b) {
+        auto order = a.name.compare(b.name);
+        return order ? order > 0 : a.places.size() > b.places.size();
+    });
 }
 
 // Names without wildcards are found in folders that may be searched but not read, too.
@@ -304,31 +312,37 @@ void Walk::found(std::string_view name, Type is)
 {
     if (regular_only_ && (is != Type::file || pattern_.folders_only))
         return;
-    auto path = path_ + std::string(name);
-    if (pattern_.folders_only && is != Type::folder && !(is == Type::link && is_folder(path)))
+    if (pattern_.folders_only && is != Type::folder && !(is == Type::link && is_folder(path_ + std::string(name))))
         return;
-    if (pattern_.folders_only)
-        path += '/';
-    found_.push_back(std::move(path));
+    waiting_.push_back({std::string(name) + (pattern_.folders_only ? "/" : ""), {}, path_.size()});
 }
 
 // Not at once: however deep a tree is, the stack stays small.
 void Walk::descend(std::string name, Places places)
 {
-    waiting_.push_back({std::move(name), std::move(places), path_.size()});
+    waiting_.push_back({std::move(name) + pattern_.parts[places.front()].slashes, std::move(places), path_.size()});
 }
 
 }
 
-Result<std::vector<std::string>> walk(const Search& search)
+Status walk(const Search& search, FunctionRef<bool(const std::string&)> found)
 {
     if (search.pattern.empty() || search.pattern.size() >= PATH_MAX)
         return Error{code::invalid_pattern, "Invalid glob pattern"};
     try {
-        return Walk(parse(search), search.regular_only).run();
+        return Walk(parse(search), search.regular_only).run(found);
     } catch (const std::bad_alloc&) {
         return Error{code::out_of_memory, "Out of memory during glob"};
     }
+}
+
+Result<std::vector<std::string>> walk(const Search& search)
+{
+    std::vector<std::string> out;
+    auto done = walk(search, [&](const std::string& path) { return out.push_back(path), true; });
+    if (!done)
+        return done.error();
+    return out;
 }
 
 }

@@ -1,6 +1,7 @@
 // walk: the paths that match a glob pattern. Knows names and folders, not what is in the files.
 #pragma once
 
+#include "base/function_ref.h"
 #include "base/result.h"
 
 #include <vector>
@@ -12,6 +13,10 @@ struct Search {
     std::string path = {};         // where to begin, taken literally; empty is the current folder, not shown in the results
     bool regular_only = false;     // leave out folders, symbolic links and devices
 };
+
+// Every path that matches, to found, until that returns false. The paths come in byte order, while the walk goes on; so
+// an error may come behind some of them.
+Status walk(const Search&, FunctionRef<bool(const std::string& path)> found);
 
 // Every path once, in byte order. Without ** the answer is that of glob(3), but in byte order with a path too.
 // ** enters no hidden folder and no symbolic link; at the end of a pattern it is everything below, but not

@@ -122,6 +122,47 @@ TEST_CASE("grep: bytes")
     CHECK(grep("x") == found("two\nlines:1: x", 1));
 }
 
+// On one processor there is one thread.
+TEST_CASE("grep: several threads say what one says, in its order")
+{
+    Folder folder;
+    std::string expected;
+    int lines = 0;
+    for (int i = 1000; i < 1900; ++i) {
+        auto path = "d" + std::to_string(i / 100) + "/f" + std::to_string(i);
+        std::string text = std::string(static_cast<std::size_t>(i % 7), '\n');
+        if (i % 3 == 0) {
+            text += "number " + std::to_string(i) + "\nnone\nnumber again";
+            expected += (lines ? "\n" : "") + path + ":" + std::to_string(i % 7 + 1) + ": number " + std::to_string(i) + "\n" + path + ":" + std::to_string(i % 7 + 3) + ": number again";
+            lines += 2;
+        }
+        folder.write(path, text);
+    }
+    for (auto pattern : {"number", "nu[m]be.*", "(^| )number|again"})
+        CHECK(grep(pattern, "**/*") == found(expected, lines));
+    auto arguments = R"({"pattern":"n.*r","glob":"**/*"})";
+    CHECK(sh("exec taskset -c $(taskset -pc $$ | sed 's/.*: //; s/[-,].*//') " + tool("grep"), arguments).out == sh("exec " + tool("grep"), arguments).out);
+    // Where no thread can be started, one does it all.
+    if (!sanitized())
+        CHECK(sh("ulimit -v 60000; exec " + tool("grep"), R"({"pattern":"number","glob":"**/*"})").out == found(expected, lines).dump());
+}
+
+TEST_CASE("grep: much from several threads, and a reader that goes")
+{
+    Folder folder;
+    std::string line(1000, 'x'), text, expected;
+    for (int i = 0; i < 200; ++i)
+        text += line + "\n";
+    for (int i = 100; i < 250; ++i)
+        folder.write("f" + std::to_string(i), text);
+    for (int i = 100; i < 250; ++i)
+        for (int n = 1; n <= 200; ++n)
+            expected += (expected.empty() ? "f" : "\nf") + std::to_string(i) + ":" + std::to_string(n) + ": " + line;
+    CHECK(grep("x{10}") == found(expected, 150 * 200));
+    auto ran = sh(tool("grep") + " | head -c 20", R"({"pattern":"x{10}"})");
+    CHECK(ran.out == R"({"output":"f100:1: x)");
+}
+
 TEST_CASE("grep: a bad pattern is the one error")
 {
     Folder folder;

@@ -3,6 +3,7 @@
 #include "support/world.h"
 
 #include <catch2/catch.hpp>
+#include <cstdlib>
 #include <memory>
 #include <random>
 #include <vector>
@@ -71,6 +72,42 @@ public:
         return out;
     }
 
+    // More like what people write: words and sets in a row, with something between them.
+    std::string long_one()
+    {
+        static const char* const pieces[] = {"abc", "bd", "cab", "[ab]", "[a-c]", "[Aa]", "[^b]", "\\w", "[0-9]", "d", "B", "."};
+        static const char* const joints[] = {"", "", "", "+", "*", "{2,}", "{3}", "?", "{1,2}", ".*", "[a-c]+", "++", "**", "?*"};
+        std::string out;
+        for (auto branches = pick(4) ? 1 : 1 + pick(11); branches > 0; --branches) {
+            if (pick(12) == 0)
+                out += pick(2) ? "^" : "\\<";
+            bool group = pick(5) == 0;
+            out += group ? "(" : "";
+            for (auto n = 1 + pick(5); n > 0; --n)
+                out += std::string(pieces[pick(std::size(pieces))]) + joints[pick(std::size(joints))];
+            out += group ? pick(2) ? "|ca)" : "|ab|bc)+" : "";
+            if (group && pick(3) == 0)
+                out += "x?\\1";
+            if (pick(12) == 0)
+                out += pick(2) ? "$" : "\\b";
+            out += branches > 1 ? "|" : "";
+        }
+        return out;
+    }
+
+    std::string long_text()
+    {
+        std::string out;
+        for (auto lines = pick(9); lines > 0; --lines) {
+            for (auto n = pick(pick(3) ? 12 : 90); n > 0; --n)
+                out += "abcabcabcdABCD019x._ \xff\0"[pick(23)];
+            out += '\n';
+        }
+        if (pick(2) && !out.empty())
+            out.pop_back();
+        return out;
+    }
+
 private:
     std::size_t pick(std::size_t below) { return random_() % below; }
     std::mt19937 random_;
@@ -91,7 +128,7 @@ Lines line_by_line(const regex_t& regex, const std::string& text)
     return out;
 }
 
-Lines found(const Matcher& matcher, std::string_view text)
+Lines found(Matcher& matcher, std::string_view text)
 {
     Lines out;
     for (std::size_t at = 0; auto line = matcher.first(text.substr(at));) {
@@ -104,16 +141,21 @@ Lines found(const Matcher& matcher, std::string_view text)
 
 }
 
+// IKIGAI_PAIRS: more of them.
 TEST_CASE("match: the same as regcomp and regexec line by line, thousands of patterns")
 {
+    auto* more = std::getenv("IKIGAI_PAIRS");
+    const int pairs = more ? std::atoi(more) : 24000;
+    const Width widths[] = {Width::one, Width::ssse3, Width::avx2};
     Patterns patterns(7);
-    std::size_t compared = 0, invalid = 0, lines = 0;
-    for (int i = 0; i < 12000; ++i) {
-        auto pattern = patterns.next();
+    int compared = 0, invalid = 0;
+    std::size_t lines = 0;
+    for (int i = 0; i < pairs; ++i) {
+        auto pattern = i % 2 ? patterns.next() : patterns.long_one();
         INFO(pattern);
-        auto matcher = Matcher::compile(pattern);
+        auto matcher = Matcher::compile(pattern, widths[i % 3]);
         regex_t regex;
-        if (int failed = regcomp(&regex, pattern.c_str(), REG_EXTENDED)) {
+        if (int failed = regcomp(&regex, pattern.c_str(), REG_EXTENDED | REG_NOSUB)) {
             char why[256];
             regerror(failed, &regex, why, sizeof why);
             ++invalid;
@@ -127,16 +169,73 @@ TEST_CASE("match: the same as regcomp and regexec line by line, thousands of pat
             FAIL_CHECK(matcher.error().message);
             continue;
         }
-        auto text = patterns.text();
+        auto text = i % 2 ? patterns.text() : patterns.long_text();
         auto expected = line_by_line(regex, text);
         regfree(&regex);
         lines += expected.size();
         if (auto got = found(*matcher, text); got != expected)
             CHECK(got == expected);
+        for (auto& [at, line] : expected)
+            if (!matcher->matches(line))
+                FAIL_CHECK("the line alone: " << line);
     }
-    CHECK(compared > 5000);
+    CHECK(compared > pairs * 8 / 10);
     CHECK(invalid > 100);
-    CHECK(lines > 5000);
+    CHECK(lines > static_cast<std::size_t>(compared));
+}
+
+TEST_CASE("match: each width of a scan finds what one byte at a time finds, wherever it stands")
+{
+    const char* patterns[] = {"needle", "[Nn][Ee][Ee]dle", "n", "ne", "[a-m]e[^x]dle|other", "zzz|needle|[0-9][0-9]7", "n.*eedle", "(n|N)e{2}d", "a|b|c|d|e|f|g|h|needle",
+                              "one|two|three|four|five|six|seven|eight|nine|ten|needle", "[A-Z]{4,}[0-9]{3,}[a-z]+[0-9]", "a needle that is longer than a vector of thirty-two bytes"};
+    std::mt19937 random(3);
+    for (auto* pattern : patterns)
+        for (std::size_t before = 0; before < 140; before += 1 + before / 70) {
+            std::string text;
+            for (std::size_t i = 0; i < before; ++i)
+                text += "xyz .\nqw-"[random() % 9];
+            text += pattern[0] == '[' && pattern[1] == 'A' ? "ABCDE0123q9" : before % 2 ? "a needle that is longer than a vector of thirty-two bytes" : "needle";
+            text += std::string(before % 37, ' ');
+            auto one = *Matcher::compile(pattern, Width::one);
+            for (auto width : {Width::ssse3, Width::avx2}) {
+                auto wide = *Matcher::compile(pattern, width);
+                if (found(wide, text) != found(one, text))
+                    FAIL_CHECK(pattern << " behind " << before << " bytes");
+            }
+        }
+    for (std::size_t size = 0; size < 200; ++size)
+        for (auto width : {Width::one, Width::ssse3, Width::avx2})
+            if (newlines(repeat("\na\n", 70).substr(1, size), width) != newlines(repeat("\na\n", 70).substr(1, size), Width::one))
+                FAIL_CHECK(size << " bytes");
+    CHECK(newlines("\n\na", widest()) == 2);
+}
+
+TEST_CASE("match: an expression with more states than are kept")
+{
+    auto pattern = "(a|b)*a" + repeat("(a|b)", 16) + "[ab]c";
+    auto matcher = *Matcher::compile(pattern);
+    regex_t regex;
+    REQUIRE(regcomp(&regex, pattern.c_str(), REG_EXTENDED) == 0);
+    std::mt19937 random(5);
+    std::string text;
+    for (int i = 0; i < 60000; ++i)
+        text += "abababababababababababababababc\n"[random() % 32];
+    CHECK(found(matcher, text) == line_by_line(regex, text));
+    regfree(&regex);
+}
+
+TEST_CASE("match: a repetition of repetitions is one")
+{
+    CHECK(matches("a" + repeat("*", 100000) + "b", "aab"));
+    CHECK(matches("^a" + repeat("+", 100) + "$", "aaa"));
+    CHECK(!matches("^a" + repeat("+", 100) + "$", ""));
+    CHECK(matches("^a??$", "a"));
+    CHECK(!matches("^a??$", "aa"));
+    CHECK(matches("^a?+$", "aaa"));
+    CHECK(matches("^a+?$", ""));
+    CHECK(matches("a\\**", "a**"));
+    CHECK(!matches("[*]*\\*$", "a"));
+    CHECK(!matches("a*\xED$." + repeat("*", 117), "\xED."));   // within the time of a test
 }
 
 TEST_CASE("match: digits")
@@ -201,7 +300,8 @@ TEST_CASE("match: what regcomp does not survive is refused")
     CHECK(refused("((a{255}){255}){255}") == states);
     CHECK(refused("(a|b|c|d|e|f|g|h){1000}") == many);
     CHECK(refused(repeat("(", 40) + "a" + repeat("+)", 40)) == many);
-    CHECK(refused("a" + repeat("*", 100000)) == many);
+    CHECK(refused(repeat("(", 21) + "a" + repeat("|b)*", 21) + "$") == many);
+    CHECK(refused(repeat("\\b", 15) + repeat("(", 5) + "a" + repeat("|b)*", 5)) == many);
     CHECK(refused(repeat("a?", 100000)) == many);
     CHECK(refused(repeat("a|", 100000)) == many);
     CHECK(refused(repeat("()", 100000)) == many);

@@ -2,6 +2,7 @@
 
 #include "support/world.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <fcntl.h>
 #include <glob.h>
@@ -81,6 +82,38 @@ TEST_CASE("walk: the same as glob(3), thousands of patterns over one tree")
     }
     CHECK(patterns > 8000);
     CHECK(with_results > 1000);
+}
+
+TEST_CASE("walk: whatever the pattern, every path comes once and in byte order")
+{
+    Folder folder;
+    plant(folder);
+    const char* pieces[] = {"**", "**", "**", "*", "a", "f", "*.c", "b", ".", "?", ".h", "l", "[ab]"};
+    std::mt19937 random(2);
+    std::size_t with_results = 0;
+    for (int i = 0; i < 3000; ++i) {
+        std::string pattern;
+        for (auto n = 1 + random() % 4; n > 0; --n)
+            pattern += std::string(pieces[random() % std::size(pieces)]) + (n > 1 || random() % 8 == 0 ? "/" : "");
+        auto paths = matched(pattern, random() % 4 ? "" : ".");
+        with_results += paths.size() > 1;
+        if (std::ranges::adjacent_find(paths, std::greater_equal()) != paths.end()) {
+            INFO(pattern);
+            CHECK(paths == Paths());
+        }
+    }
+    CHECK(with_results > 1000);
+}
+
+TEST_CASE("walk: the paths are told one after the other, until that is enough")
+{
+    Folder folder;
+    plant(folder);
+    auto all = matched("**");
+    REQUIRE(all.size() > 10);
+    Paths some;
+    CHECK(walk({.pattern = "**"}, [&](const std::string& path) { return some.push_back(path), some.size() < 5; }));
+    CHECK(some == Paths(all.begin(), all.begin() + 5));
 }
 
 TEST_CASE("walk: two asterisks")
