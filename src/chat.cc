@@ -96,6 +96,33 @@ std::optional<double> Chat::cost() const
     return (static_cast<double>(usage.input - usage.cached) * price.in + static_cast<double>(usage.cached) * price.cached + static_cast<double>(usage.output) * price.out) / 1e6;
 }
 
+void Chat::use_model(const std::string& name)
+{
+    options_.model = name;
+    options_.price = providers::price_of(name, options_.prices);
+    session_.use_model(name, providers::model_named(name).context);
+}
+
+std::string Chat::figures() const
+{
+    auto out = std::to_string(spent_.input) + " tokens in (" + std::to_string(spent_.cached) + " of them cached), " + std::to_string(spent_.output) + " out";
+    char dollars[32];
+    std::snprintf(dollars, sizeof dollars, ", $%.4f", cost_);
+    return out + (cost_ > 0 ? dollars : ", no price known") + "; about " + std::to_string(session_.tokens()) + " tokens in the next request\n";
+}
+
+bool Chat::retry()
+{
+    auto& events = keeper_.events();
+    auto last = std::find_if(events.rbegin(), events.rend(), [](auto& event) { return event.kind == "user"; });
+    if (last == events.rend())
+        return false;
+    auto text = last->content;
+    go_back("rewind", last->seq - 1);
+    say_message(std::move(text));
+    return true;
+}
+
 bool Chat::ended() const
 {
     if (leaving_)
@@ -239,6 +266,9 @@ void Chat::perform(const End& end)
     if (gave_up_)
         return;   // said already
     mouth_.end(end, session_, keeper_.id(), cost());
+    auto& used = session_.usage();
+    spent_ = {spent_.input + used.input, spent_.output + used.output, spent_.cached + used.cached};
+    cost_ += cost().value_or(0);
     keeper_.turn_end();
     prompted_ = hinted_ = false;
     bool person_at_keys = options_.format == Format::person && isatty(0);
@@ -606,6 +636,7 @@ void Chat::obey_user()
 int chat(const ChatOptions& options, const World& world)
 {
     auto id = options.id.empty() ? new_id() : options.id;
+    sweep_outputs();
     auto wish = options.sandbox;
     wish.outputs = outputs_folder(id);
     auto sandbox = Sandbox::make(std::move(wish));

@@ -29,6 +29,7 @@ struct ChatOptions {
     bool ask_window = false;               // its server may say so
     bool compact = true;                   // a conversation that has nearly filled it
     std::optional<providers::Price> price; // of the model, where it is known
+    Json prices = Json::Object{};          // as configured
     ToolRules rules;                       // limits and grants of the tools
     milliseconds silence = std::chrono::seconds(300);   // `ikigai llm` speaks at least this often while it is asked
     SandboxWish sandbox;                   // of the tools; its outputs are chat's
@@ -61,6 +62,10 @@ public:
     void refresh();
     bool compact(std::string keep);        // false: there is nothing to compact
     void quit() { leaving_ = true; }
+    Session& session() { return session_; }
+    void use_model(const std::string& name);
+    std::string figures() const;           // of the conversation so far, for a person
+    bool retry();                          // the last message again; false: there is none
     Keeper& keeper() { return keeper_; }
     void resume(std::string id);           // empty: the person chooses
     void list_sessions();
@@ -122,6 +127,8 @@ private:
     Mouth mouth_;
     std::optional<Screen> screen_;         // where a person sits at a terminal that can do more than lines
     std::deque<std::string> queue_;        // said on it, and not yet taken
+    Usage spent_;                          // in the turns before this one
+    double cost_ = 0;                      // of them, in US dollars
     std::map<int, Clock::time_point> began_;   // the calls that are shown as running
     Guides guides_;
     Session session_;

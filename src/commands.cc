@@ -77,6 +77,42 @@ Status compact(Chat& chat, std::string_view keep)
     return Done{};
 }
 
+Status model(Chat& chat, std::string_view name)
+{
+    if (!name.empty()) chat.use_model(std::string(name));
+    chat.mouth().say("Model: " + harmless(chat.session().options().model) + "\n");
+    return Done{};
+}
+
+Status thinking(Chat& chat, std::string_view level)
+{
+    constexpr std::string_view levels[] = {"none", "low", "medium", "high"};
+    if (!level.empty() && std::ranges::find(levels, level) == std::end(levels))
+        return Error{code::usage, "There is no level '" + std::string(level) + "': none, low, medium or high"};
+    if (!level.empty()) chat.session().use_thinking(std::string(level));
+    auto& now = chat.session().options().thinking;
+    chat.mouth().say("Thinking: " + (now.empty() ? "as the model likes" : now) + "\n");
+    return Done{};
+}
+
+Status system(Chat& chat, std::string_view text)
+{
+    if (!text.empty()) chat.session().use_system(clean_utf8(text));
+    chat.mouth().say(harmless(chat.session().options().system) + "\n");
+    return Done{};
+}
+
+Status cost(Chat& chat, std::string_view)
+{
+    chat.mouth().say(chat.figures());
+    return Done{};
+}
+
+Status retry(Chat& chat, std::string_view)
+{
+    return chat.retry() ? Status(Done{}) : Error{code::usage, "Nothing has been said yet"};
+}
+
 Status approve(Chat& chat, std::string_view word)
 {
     auto& approval = chat.calls().approval();
@@ -190,17 +226,22 @@ constexpr Command commands[] = {
     {"bg", "[N]", "Let a running tool go on in the background", background, true},
     {"clear", "", "Begin a new conversation", new_session},
     {"compact", "[WHAT]", "Summarise the conversation; keep WHAT in particular", compact},
+    {"cost", "", "Tokens and dollars so far", cost},
     {"export", "[FORM] [FILE]", "Write the conversation to a file: markdown, jsonl or html", export_session},
     {"fork", "", "Go on in a copy of the conversation", fork_session},
     {"help", "", "List the commands", help},
     {"mark", "[LABEL]", "Name this point, to come back to it", mark_session},
+    {"model", "[NAME]", "Show the model, or use another one", model},
     {"new", "", "Begin a new conversation", new_session},
     {"ps", "[stop N]", "What runs, and what tools left running; stop one", ps, true},
     {"quit", "", "End the conversation", quit},
     {"refresh", "", "Look for tools again", refresh},
     {"resume", "[ID]", "Go on with a conversation that was kept", resume_session},
+    {"retry", "", "Ask the last message again", retry},
     {"rewind", "[LABEL|N]", "Back to a mark, or before the last N messages", rewind_session},
     {"sessions", "", "The conversations of this folder", list_sessions},
+    {"system", "[TEXT]", "Show the system text, or use another one", system},
+    {"thinking", "[LEVEL]", "How much the model is to think: none, low, medium, high", thinking},
     {"tool", "[NAME]", "List the tools, or show one", tool},
 };
 

@@ -42,7 +42,6 @@ int run_tool(RunOptions options, const World& world)
         return fail("the arguments of " + options.tool + ": " + arguments.error().message, 2);
 
     auto id = new_id();
-    options.sandbox.outputs = options.sandbox.outputs;
     auto sandbox = Sandbox::make(options.sandbox);
     if (!sandbox)
         return fail(sandbox.error().message, 1);

@@ -102,6 +102,7 @@ int start_chat(ChatOptions options, const Settings& settings, const World& world
         options.window = providers::model_named(choice->model).context;
         options.ask_window = choice->provider == "openai-chat" && address_of(*choice).starts_with("http:");   // one of ours: it may tell
     }
+    options.prices = settings["prices"].value;
     options.price = providers::price_of(choice->model, settings["prices"].value);
     options.setup = choice->setup().dump();
     if (options.audit != Audit::To::nowhere)

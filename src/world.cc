@@ -3,9 +3,11 @@
 #include "base/places.h"
 #include "environment.h"
 
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <filesystem>
 #include <sys/random.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -54,6 +56,21 @@ std::string history_file()
 {
     auto state = state_folder();
     return state.empty() ? "" : state + "/history";
+}
+
+void sweep_outputs()
+{
+    namespace fs = std::filesystem;
+    constexpr auto longest = std::chrono::hours(24 * 30);
+    std::error_code failed;
+    auto oldest = fs::file_time_type::clock::now() - longest;
+    int looked_at = 0;
+    for (fs::directory_iterator each(state_folder() + "/outputs", failed), end; !failed && each != end && ++looked_at <= 10'000; each.increment(failed)) {
+        std::error_code ignored;
+        auto changed = fs::last_write_time(each->path(), ignored);
+        if (!ignored && changed < oldest && each->symlink_status(ignored).type() == fs::file_type::directory)
+            fs::remove_all(each->path(), ignored);
+    }
 }
 
 std::string sessions_file()

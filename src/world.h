@@ -27,6 +27,9 @@ std::string new_id();          // 12 random hex digits
 // Where the session keeps what is too long for the model: below the state folder where that can be written.
 std::string outputs_folder(const std::string& id);
 
+// Removes what sessions kept there and has not been touched for 30 days. Looks at 10,000 folders at most.
+void sweep_outputs();
+
 std::string sessions_file();   // the database of conversations; empty without a home
 
 }

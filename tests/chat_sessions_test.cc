@@ -179,3 +179,28 @@ TEST_CASE("kept: the store may be killed, and everything is there")
     CHECK(holds(text, "● First.\n"));
     CHECK(holds(text, "● Second.\n"));
 }
+
+TEST_CASE("kept: the last message is asked again, of another model")
+{
+    Scene scene({says("A."), says("B.")});
+    auto ran = scene.talk("one\n/model other\n/thinking low\n/retry\n/cost\n/thinking much\n/system Be brief.\n");
+    INFO(ran.out);
+    CHECK(scene.roles(1) == "system user ");
+    CHECK(scene.last_words(1) == "one");
+    CHECK(scene.server.requests().at(1).json().text("model") == "other");
+    CHECK(holds(ran.out, " tokens in ("));
+    CHECK(holds(ran.out, "There is no level 'much'"));
+    CHECK(holds(ran.out, "Be brief.\n"));
+    CHECK(scene.talk("/retry\n").out == "Nothing has been said yet\n");
+}
+
+TEST_CASE("kept: long outputs go after 30 days")
+{
+    Scene scene({says("A.")});
+    scene.home.write(".local/state/ikigai/outputs/old/x.txt", "x");
+    scene.home.write(".local/state/ikigai/outputs/young/x.txt", "x");
+    sh("touch -d '31 days ago' .local/state/ikigai/outputs/old");
+    scene.talk("one\n");
+    CHECK_FALSE(scene.home.exists(".local/state/ikigai/outputs/old"));
+    CHECK(scene.home.exists(".local/state/ikigai/outputs/young/x.txt"));
+}

@@ -68,6 +68,9 @@ public:
     bool asking() const { return asking_; }   // the model is to speak
     const Json::Array& messages() const { return messages_; }
     const Options& options() const { return options_; }
+    void use_model(std::string model, std::int64_t window) { options_.model = std::move(model), options_.window = window; }   // from the next request on
+    void use_thinking(std::string level) { options_.thinking = std::move(level); }
+    void use_system(std::string text) { options_.system = std::move(text); }
     // A conversation that was kept, or another one; between turns.
     void resume(Json::Array messages) { messages_ = std::move(messages), known_ = 0, known_at_ = 0; }
     void learn_window(std::int64_t tokens) { options_.window = tokens; }
