@@ -4,6 +4,7 @@
 #include "base/places.h"
 #include "base/text.h"
 #include "mouth.h"
+#include "say.h"
 #include "store/vault.h"
 #include "transcript.h"
 #include "world.h"
@@ -25,22 +26,13 @@ constexpr std::size_t max_import = std::size_t{1} << 30;   // bytes of a file
 
 using Words = SessionsWords;
 
-int fail(const std::string& sentence, int status = 1)
-{
-    write_all(2, "ikigai: " + harmless(sentence) + "\n");
-    return status;
-}
+using ik::fail;
 
 // A name or a wish that cannot be is the caller's mistake.
 int fail(const Error& error)
 {
     bool mistaken = error.code == code::not_found || error.code == code::not_unique || error.code == code::invalid_arg;
     return fail(error.message, mistaken ? 2 : 1);
-}
-
-int print(std::string_view text)
-{
-    return write_all(1, text) ? 0 : fail(std::string("cannot write to standard output: ") + std::strerror(errno));
 }
 
 // The vault; what was set aside is said.
@@ -50,7 +42,7 @@ public:
     ~Opened()
     {
         for (auto& notice : vault_.take_notices())
-            write_all(2, "ikigai: " + notice + "\n");
+            warn(notice);
     }
     Vault& operator*() { return vault_; }
     Vault* operator->() { return &vault_; }
@@ -151,7 +143,7 @@ int show(const Words& words)
         return fail(loaded.error());
     Mouth mouth(Format::person, isatty(1) && variable("NO_COLOR").empty() && variable("TERM") != "dumb");
     retell(mouth, loaded->events);
-    return mouth.lost() ? fail("cannot write to standard output") : 0;
+    return mouth.lost() ? fail("cannot write to standard output", 1) : 0;
 }
 
 int search(const Words& words)
@@ -189,10 +181,10 @@ int export_session(const Words& words)
         return print(text);
     auto file = Replacement::begin(words.file);
     if (!file)
-        return fail(file.error().message);
+        return fail(file.error().message, 1);
     auto written = file->append(text);
     if (written) written = file->commit();
-    return written ? 0 : fail(written.error().message);
+    return written ? 0 : fail(written.error().message, 1);
 }
 
 // The sessions in the lines of an export.

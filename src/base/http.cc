@@ -235,23 +235,6 @@ Result<HttpAnswer> Http::send(const HttpRequest& request, Sink sink, Head head)
     return c.why(error);
 }
 
-Result<std::vector<std::string>> look_up_name(const std::string& host)
-{
-    set_up_names();
-    addrinfo hints{}, *list = nullptr;
-    hints.ai_socktype = SOCK_STREAM;
-    if (int error = getaddrinfo(host.c_str(), nullptr, &hints, &list))
-        return Error{code::network_error, host + ": the name cannot be resolved (" + gai_strerror(error) + ")"};
-    std::vector<std::string> out;
-    for (auto* each = list; each; each = each->ai_next) {
-        char text[NI_MAXHOST] = "";
-        if (getnameinfo(each->ai_addr, each->ai_addrlen, text, sizeof text, nullptr, 0, NI_NUMERICHOST) == 0)
-            out.emplace_back(text);
-    }
-    freeaddrinfo(list);
-    return out;
-}
-
 std::string http_library_versions()
 {
     return std::string(OpenSSL_version(OPENSSL_VERSION)) + "; cpp-httplib " CPPHTTPLIB_VERSION "; zlib " + zlibVersion();

@@ -68,10 +68,6 @@ private:
     std::unique_ptr<Connection> connection_;
 };
 
-// The addresses of a host, as text. Waits for the name servers: up to about 12 s.
-// Error: NETWORK_ERROR, "HOST: why".
-Result<std::vector<std::string>> look_up_name(const std::string& host);
-
 // "OpenSSL 3.0.15 …; cpp-httplib 0.18.7; zlib 1.2.13"
 std::string http_library_versions();
 

@@ -1,5 +1,6 @@
 #include "llm/llm.h"
 
+#include "base/address.h"
 #include "base/fd.h"
 #include "base/text.h"
 #include "llm/failure.h"
@@ -365,7 +366,7 @@ void Llm::look_up(const Json& request)
     if (!proxy)
         return fail(proxy.error());
     auto& to = *proxy ? **proxy : target->url;
-    auto found = look_up_name(to.host);
+    auto found = addresses_of(to.host);
     if (!found)
         return fail(found.error());
     Json::Array list(found->begin(), found->end());
