@@ -433,7 +433,7 @@ int llm(int argc, char** argv)
         pending.append(buffer.data(), static_cast<std::size_t>(n));
         for (std::size_t end; (end = pending.find('\n', searched)) != pending.npos; searched = 0) {
             auto line = pending.substr(0, end);
-            pending.erase(0, end + 1);
+            pending = pending.substr(end + 1);   // its memory goes too
             if (!service.on_line(line))
                 return 1;
         }
