@@ -11,6 +11,7 @@ namespace ik {
 namespace {
 
 constexpr int most_choices = 20;
+constexpr std::size_t most_retold = 1500;   // events; a longer conversation would keep its person waiting
 
 std::string line_of(std::size_t number, const SessionRow& row)
 {
@@ -61,8 +62,12 @@ void Chat::go_back(std::string kind, std::int64_t seq)
 
 void Chat::go_on_with(const SessionRow& row, std::vector<StoredEvent> events)
 {
-    if (options_.format == Format::person)
-        retell(mouth_, events);
+    if (options_.format == Format::person) {
+        auto left_out = events.size() > most_retold ? events.size() - most_retold : 0;
+        if (left_out)
+            mouth_.say("(" + std::to_string(left_out) + " earlier events: ikigai sessions show " + row.id + ")\n");
+        retell(mouth_, std::span(events).subspan(left_out));
+    }
     keeper_.resume(row, std::move(events));
     session_.resume(keeper_.messages());
 }
