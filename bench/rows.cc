@@ -25,7 +25,7 @@ constexpr const char* six_tools = "bash,file_edit,file_read,file_write,glob,grep
 
 Command command(const Place& here, std::vector<std::string> argv, std::string input = "/dev/null")
 {
-    return {.argv = std::move(argv), .input = std::move(input), .env = {"PATH=/usr/bin:/bin", "LANG=C", "HOME=" + here.home, "OPENAI_API_KEY=none"}};
+    return {.argv = std::move(argv), .input = std::move(input), .env = {"PATH=/usr/bin:/bin", "LANG=C", "HOME=" + here.home, "OPENAI_API_KEY=none", "IKIGAI_CONTEXT_WINDOW=1000000"}};
 }
 
 Command ikigai(const Place& here, std::vector<std::string> words)
