@@ -42,6 +42,7 @@ int run_tool(RunOptions options, const World& world)
         return fail("the arguments of " + options.tool + ": " + arguments.error().message, 2);
 
     auto id = new_id();
+    options.sandbox.outputs = outputs_folder(id);
     auto sandbox = Sandbox::make(options.sandbox);
     if (!sandbox)
         return fail(sandbox.error().message, 1);
@@ -54,7 +55,7 @@ int run_tool(RunOptions options, const World& world)
     Signals signals;
     int told_to_end = 0;   // the signal that ends us
     std::optional<Host> host;
-    host.emplace(Host::Options{.session = id, .outputs = outputs_folder(id),
+    host.emplace(Host::Options{.session = id, .outputs = options.sandbox.outputs,
                .rules = options.rules, .sandbox = &*sandbox,
                .objection = [&](const Tool& each) { return options.project.objection(each); }});
     Audit audit({.to = options.audit, .session = id, .path = audit_log(), .secrets = own_secrets()});

@@ -278,6 +278,15 @@ TEST_CASE("sandbox: the tools work in it")
     }
 }
 
+TEST_CASE("sandbox: a command's output grows in the file that the host has named")
+{
+    if (missing()) return;
+    for (auto as_nobody : users()) {
+        Site site(as_nobody);
+        CHECK(output_of(site.bash("echo marker; wc -c < $HOME/.local/state/ikigai/outputs/$IKIGAI_SESSION/call-running.txt")) == "marker\n7");
+    }
+}
+
 TEST_CASE("sandbox: what was too long for the model can be read, and of the state nothing else")
 {
     if (missing()) return;
