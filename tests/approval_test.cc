@@ -61,13 +61,7 @@ struct Scene {
 
     std::vector<std::string> whole_env() const
     {
-        auto out = environment();
-        for (auto& entry : home.env(env())) {
-            auto name = entry.substr(0, entry.find('=')) + "=";
-            std::erase_if(out, [&](auto& e) { return e.starts_with(name); });
-            if (entry.find('=') != std::string::npos) out.push_back(entry);
-        }
-        return out;
+        return environment_with(home.env(env()));
     }
 
     // What the model was told of the call, in the request after it.

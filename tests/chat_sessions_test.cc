@@ -92,12 +92,7 @@ TEST_CASE("kept: nothing with --no-save, and nothing to go on with is said")
 TEST_CASE("kept: a call that was cut off is answered as interrupted when the conversation goes on")
 {
     Scene scene({stream_of({call("c1", "bash", R"({"command":"touch started; sleep 100"})")}), says("Second.")});
-    auto env = environment();
-    for (auto& entry : scene.home.env(scene.env())) {
-        auto name = entry.substr(0, entry.find('=')) + "=";
-        std::erase_if(env, [&](auto& e) { return e.starts_with(name); });
-        if (entry.find('=') != std::string::npos) env.push_back(entry);
-    }
+    auto env = environment_with(scene.home.env(scene.env()));
     auto child = Child::start({.argv = {ikigai(), "chat", "-p", "begin"}, .env = env, .no_stdin = true});
     REQUIRE(child);
     REQUIRE(eventually([&] { return scene.home.exists("started"); }));

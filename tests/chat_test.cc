@@ -51,12 +51,7 @@ Json message(const ModelServer& server, std::size_t request, std::size_t n) { re
 Child start(const Home& home, const ModelServer& server, std::vector<std::string> words)
 {
     words.insert(words.begin(), {ikigai(), "chat"});
-    auto env = environment();
-    for (auto& entry : home.env(at(server))) {
-        auto name = entry.substr(0, entry.find('=')) + "=";
-        std::erase_if(env, [&](auto& e) { return e.starts_with(name); });
-        if (entry.find('=') != std::string::npos) env.push_back(entry);
-    }
+    auto env = environment_with(home.env(at(server)));
     auto child = Child::start({.argv = std::move(words), .env = env, .keep_stdin = true, .limit = std::chrono::seconds(30)});
     REQUIRE(child);
     return std::move(*child);

@@ -134,12 +134,7 @@ TEST_CASE("keys: in no process's environment or command line, in no output, in n
                         refusal(400, "no")});
     declare(home, server, R"(,"key_variable":"WORK_LOGIN")");
     home.tool("told", "#!/bin/sh\n[ \"$1\" ] && echo '{\"name\":\"told\",\"description\":\"x\"}' && exit\nenv >told.txt; echo '{}'\n");
-    auto env = environment();
-    for (auto& entry : home.env({"OPENAI_API_KEY=" + key, "WORK_LOGIN=" + login, "BRAVE_API_KEY=" + web})) {
-        auto name = entry.substr(0, entry.find('=')) + "=";
-        std::erase_if(env, [&](auto& e) { return e.starts_with(name); });
-        if (entry.find('=') != std::string::npos) env.push_back(entry);
-    }
+    auto env = environment_with(home.env({"OPENAI_API_KEY=" + key, "WORK_LOGIN=" + login, "BRAVE_API_KEY=" + web}));
     auto child = Child::start({.argv = {ikigai(), "chat", "-p", "hi", "--provider", "work", "--output-format", "stream-json"}, .env = env, .limit = std::chrono::seconds(30)});
     REQUIRE(child);
     std::string seen;

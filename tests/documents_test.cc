@@ -276,13 +276,7 @@ std::size_t count(const std::string& text, const std::string& part)
 // The environment of a user, whole.
 std::vector<std::string> environment_of(const User& user)
 {
-    auto env = environment();
-    for (auto& entry : user.env) {
-        auto name = entry.substr(0, entry.find('=')) + "=";
-        std::erase_if(env, [&](auto& e) { return e.starts_with(name); });
-        if (entry.find('=') != entry.npos) env.push_back(entry);
-    }
-    return env;
+    return environment_with(user.env);
 }
 
 // "-p", "--print" of the option lines of a help text.

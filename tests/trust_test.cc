@@ -45,13 +45,7 @@ struct Scene {
 
     std::vector<std::string> environment_of() const
     {
-        auto env = environment();
-        for (auto& entry : home.env({"TERM=dumb", "IKIGAI_PROVIDER=offline"})) {
-            auto name = entry.substr(0, entry.find('=')) + "=";
-            std::erase_if(env, [&](auto& e) { return e.starts_with(name); });
-            if (entry.find('=') != entry.npos) env.push_back(entry);
-        }
-        return env;
+        return environment_with(home.env({"TERM=dumb", "IKIGAI_PROVIDER=offline"}));
     }
 };
 

@@ -83,16 +83,21 @@ std::string Folder::read(const std::string& name) const
 
 bool Folder::exists(const std::string& name) const { return fs::exists(fs::symlink_status(path + "/" + name)); }
 
-Ran run(const Run& what)
+std::vector<std::string> environment_with(const std::vector<std::string>& entries)
 {
     auto env = environment();
-    for (auto& entry : what.env) {
+    for (auto& entry : entries) {
         auto name = entry.substr(0, entry.find('=')) + "=";
         std::erase_if(env, [&](auto& e) { return e.starts_with(name); });
         if (entry.find('=') != std::string::npos)
             env.push_back(entry);
     }
-    auto child = Child::start({.argv = what.argv, .env = env, .input = what.input, .limit = what.limit, .max_err = 64u << 20});
+    return env;
+}
+
+Ran run(const Run& what)
+{
+    auto child = Child::start({.argv = what.argv, .env = environment_with(what.env), .input = what.input, .limit = what.limit, .max_err = 64u << 20});
     if (!child)
         return {127, "", child.error().message, false};
     while (!child->exit) {

@@ -38,6 +38,9 @@ public:
     std::vector<std::string> env(std::vector<std::string> more = {}) const;
 };
 
+// The tests' environment with these: "NAME=value"; "NAME" alone removes.
+std::vector<std::string> environment_with(const std::vector<std::string>& entries);
+
 struct Ran {
     int status;        // as a shell says it: 128 + N after signal N
     std::string out, err;
