@@ -48,16 +48,16 @@ bool colour_wanted() { return isatty(1) && variable("NO_COLOR").empty() && varia
 
 }
 
-Chat::Chat(const ChatOptions& options, const World& world, std::string id, Sandbox& sandbox)
-    : options_(options), world_(world), id_(std::move(id)), mouth_(options.format, colour_wanted()),
+Chat::Chat(const ChatOptions& options, const World& world, const std::string& id, Sandbox& sandbox)
+    : options_(options), world_(world), mouth_(options.format, colour_wanted()),
       guides_(options.system ? Guides{} : read_guides()),
       session_({.provider = options.provider, .model = options.model, .system = options.system.value_or(system_text(here(), guides_.notes)),
                 .thinking = options.thinking, .max_tokens = options.max_tokens, .max_turns = options.max_turns,
                 .window = options.window, .compact = options.compact}),
       keeper_({.self = world.self, .off = !options.keep || sessions_file().empty(),
-               .what = {.session = options.id.empty() ? id_ : options.id, .kind = "", .provider = options.provider, .model = options.model, .folder = here().folder}}),
+               .what = {.session = id, .kind = "", .provider = options.provider, .model = options.model, .folder = here().folder}}),
       sandbox_(sandbox),
-      calls_({.session = id_, .outputs = outputs_folder(id_), .rules = options.rules,
+      calls_({.session = id, .outputs = outputs_folder(id), .rules = options.rules,
               .objection = [this](const Tool& tool) { return options_.project.objection(tool); },
               .policy = options.policy, .unconfined = options.sandbox.mode == SandboxMode::off,
               .person = options.format == Format::person && isatty(0), .audit = options.audit, .secrets = options.secrets}, registry_, sandbox)
@@ -212,7 +212,7 @@ int Chat::run()
     return signal_ ? 128 + signal_ : status_;
 }
 
-void Chat::happen(const Event& event)
+bool Chat::happen(const Event& event)
 {
     bool of_summary = session_.compacting() && (std::holds_alternative<ModelSaid>(event) || std::holds_alternative<ModelThought>(event));
     if (!of_summary)
@@ -221,6 +221,7 @@ void Chat::happen(const Event& event)
     keeper_.after(event, effects, session_);
     for (auto& effect : effects)
         std::visit([this](auto& e) { perform(e); }, effect);
+    return !effects.empty();
 }
 
 bool Chat::start_model()
@@ -295,15 +296,7 @@ void Chat::perform(const Compacted& done)
     prompted_ = false;
 }
 
-bool Chat::compact(std::string keep)
-{
-    Event wanted = CompactionWanted{std::move(keep)};
-    auto effects = session_.on(wanted);
-    keeper_.after(wanted, effects, session_);
-    for (auto& effect : effects)
-        std::visit([this](auto& e) { perform(e); }, effect);
-    return !effects.empty();
-}
+bool Chat::compact(std::string keep) { return happen(CompactionWanted{std::move(keep)}); }
 
 // Ends the run in the middle of a turn.
 void Chat::give_up(End end, int status)
@@ -636,13 +629,13 @@ void Chat::obey_user()
 int chat(const ChatOptions& options, const World& world)
 {
     auto id = options.id.empty() ? new_id() : options.id;
-    sweep_outputs();
     auto wish = options.sandbox;
     wish.outputs = outputs_folder(id);
     auto sandbox = Sandbox::make(std::move(wish));
     if (!sandbox)
         return fail(sandbox.error().message, 1);
     int status = Chat(options, world, id, *sandbox).run();
+    sweep_outputs();   // not while somebody waits for the prompt
     end_what_is_left();
     if (status > 128)
         die_of(status - 128);

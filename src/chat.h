@@ -53,7 +53,7 @@ int chat(const ChatOptions&, const World&);
 class Chat {
 public:
     // sandbox: borrowed; of the tools.
-    Chat(const ChatOptions&, const World&, std::string id, Sandbox& sandbox);
+    Chat(const ChatOptions&, const World&, const std::string& id, Sandbox& sandbox);
     int run();
 
     // for commands
@@ -75,7 +75,7 @@ public:
     std::vector<pid_t> others() const;   // the processes that run for us and are no tool calls
 
 private:
-    void happen(const Event&);
+    bool happen(const Event&);   // false: nothing came of it
     void perform(const Ask&);
     void perform(const Run&);
     void perform(const Cancel&);
@@ -123,7 +123,6 @@ private:
 
     ChatOptions options_;
     World world_;
-    std::string id_;
     Mouth mouth_;
     std::optional<Screen> screen_;         // where a person sits at a terminal that can do more than lines
     std::deque<std::string> queue_;        // said on it, and not yet taken

@@ -56,11 +56,10 @@ void Keeper::lose(std::string why)
 
 void Keeper::put(StoredEvent event)
 {
-    if (!options_.off && start()) {
-        store_->say(line_of(event) + "\n");
+    if (!options_.off) {
+        if (start()) store_->say(line_of(event) + "\n");
         waiting_.push_back(event);
-    } else if (!options_.off)
-        waiting_.push_back(event);
+    }
     events_.push_back(std::move(event));
 }
 
