@@ -26,22 +26,15 @@ Result<std::string> content_of(const std::string& path)
     auto file = open_file(path);
     if (!file)
         return file.error();
-    std::string out(longest_file + 1, '\0');
-    std::size_t size = 0;
-    while (size < out.size()) {
-        auto n = read_file(*file, path, out.data() + size, out.size() - size);
-        if (!n)
-            return n.error();
-        if (*n == 0)
-            break;
-        size += *n;
-    }
-    out.resize(size);
-    if (size > longest_file)
+    auto read = read_up_to(*file, path, longest_file + 1);
+    if (!read)
+        return read.error();
+    auto& out = *read;
+    if (out.size() > longest_file)
         return Error{code::invalid_arg, path + " is larger than 256 KB"};
     if (out.find('\0') != std::string::npos || !valid_utf8(out))
         return Error{code::invalid_arg, path + " is no text"};
-    return out;
+    return read;
 }
 
 // Longer than any in the content.

@@ -1,5 +1,6 @@
 #include "audit.h"
 
+#include "base/date.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/places.h"
@@ -7,7 +8,6 @@
 #include "redact.h"
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <deque>
@@ -27,26 +27,6 @@ constexpr std::size_t longest_string = 4096, longest_arguments = 16 << 10;
 constexpr std::size_t tail = 1 << 20;     // of the log, where the last entry must be
 constexpr auto patience = 2s;             // with another process that appends
 constexpr int info_of_authpriv = 10 * 8 + 6;
-
-std::string now_text()
-{
-    timespec now{};
-    clock_gettime(CLOCK_REALTIME, &now);
-    std::tm utc{};
-    gmtime_r(&now.tv_sec, &utc);
-    char text[40];
-    auto size = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &utc);
-    std::snprintf(text + size, sizeof text - size, ".%03ldZ", now.tv_nsec / 1'000'000);
-    return text;
-}
-
-std::string current_folder()
-{
-    char* path = getcwd(nullptr, 0);
-    std::string out = path ? path : "";
-    std::free(path);
-    return out;
-}
 
 std::string cut(std::string text)
 {
@@ -157,7 +137,7 @@ void Audit::note(std::string_view event, const ToolCall* call, Json::Object more
 {
     if (options_.to == To::nowhere)
         return;
-    Json::Object entry{{"time", now_text()}, {"session", options_.session}, {"event", event}};
+    Json::Object entry{{"time", utc_time()}, {"session", options_.session}, {"event", event}};
     if (call) {
         entry.emplace_back("call", cut(call->id));
         entry.emplace_back("tool", cut(call->name));

@@ -87,17 +87,10 @@ private:
 
     Result<std::string> bounded(const Fd& fd, const std::string& path)
     {
-        std::string bytes(left_ + 1, '\0');
-        std::size_t size = 0;
-        while (size < bytes.size()) {
-            auto n = read_file(fd, path, bytes.data() + size, bytes.size() - size);
-            if (!n) return n.error();
-            if (*n == 0) break;
-            size += *n;
-        }
-        bytes.resize(size);
-        auto text = clean_utf8(bytes);
-        if (std::max(size, text.size()) > left_)
+        auto bytes = read_up_to(fd, path, left_ + 1);
+        if (!bytes) return bytes.error();
+        auto text = clean_utf8(*bytes);
+        if (std::max(bytes->size(), text.size()) > left_)
             return Error{code::invalid_arg, "AGENTS.md files of more than 32 KB in all are too much"};
         left_ -= text.size();
         return text;

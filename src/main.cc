@@ -20,11 +20,9 @@
 // fast as the smallest of programs.
 #include "applets/applet.h"
 
-#include "agent/context.h"
 #include "audit.h"
 #include "base/fd.h"
 #include "base/places.h"
-#include "base/signals.h"
 #include "base/text.h"
 #include "chat.h"
 #include "consent.h"
@@ -46,12 +44,10 @@
 
 #include <CLI/CLI.hpp>
 #include <cerrno>
-#include <csignal>
 #include <cstring>
 #include <fstream>
 #include <map>
 #include <sstream>
-#include <sys/stat.h>
 #include <unistd.h>
 
 namespace ik {

@@ -23,19 +23,6 @@ std::string file_name(std::string_view name)
 
 }
 
-bool make_private_folders(const std::string& path)
-{
-    if (mkdir(path.c_str(), 0700) == 0 || errno == EEXIST)   // mostly
-        return true;
-    for (auto end = path.find('/', 1);; end = path.find('/', end + 1)) {
-        auto part = path.substr(0, end);
-        if (mkdir(part.c_str(), 0700) < 0 && errno != EEXIST)
-            return false;
-        if (end == path.npos)
-            return true;
-    }
-}
-
 Outbox::Outbox(std::string folder, std::string call_id) : folder_(std::move(folder)), call_(file_name(call_id)) {}
 
 std::string Outbox::path(std::string_view member) const
@@ -48,7 +35,7 @@ std::string Outbox::path(std::string_view member) const
 Result<std::pair<Fd, std::string>> Outbox::file(std::string_view member) const
 {
     auto name = path(member);
-    if (folder_.empty() || !make_private_folders(folder_))
+    if (folder_.empty() || !make_folders(folder_))
         return Error{code::write_failed, folder_ + ": " + std::strerror(errno)};
     Fd fd(open(name.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (!fd)

@@ -6,9 +6,6 @@
 
 namespace ik {
 
-// Every folder of the path that is missing is made, for us alone. False with errno set.
-bool make_private_folders(const std::string& path);
-
 class Outbox {
 public:
     Outbox(std::string folder, std::string call_id);

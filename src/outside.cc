@@ -47,18 +47,8 @@ Result<std::string> Outside::finish()
     auto file = open_file(name_.path());
     if (!file)
         return file.error();
-    std::string out(longest, '\0');
-    std::size_t size = 0;
-    while (size < out.size()) {
-        auto n = read_file(*file, name_.path(), out.data() + size, out.size() - size);
-        if (!n)
-            return n.error();
-        if (*n == 0)
-            break;
-        size += *n;
-    }
-    out.resize(size);
-    while (out.ends_with('\n')) out.pop_back();
+    auto out = read_up_to(*file, name_.path(), longest);
+    while (out && out->ends_with('\n')) out->pop_back();
     return out;
 }
 

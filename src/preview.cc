@@ -32,16 +32,10 @@ Content content_of(const std::string& path)
     auto file = open_file(path);
     if (!file)
         return {"", file.error().code == code::file_not_found ? "" : file.error().message, file.error().code != code::file_not_found};
-    Content out;
-    out.text.resize(longest + 1);
-    std::size_t size = 0;
-    while (size < out.text.size()) {
-        auto n = read_file(*file, path, out.text.data() + size, out.text.size() - size);
-        if (!n) return {"", n.error().message, true};
-        if (*n == 0) break;
-        size += *n;
-    }
-    out.text.resize(size);
+    auto text = read_up_to(*file, path, longest + 1);
+    if (!text) return {"", text.error().message, true};
+    Content out{std::move(*text), "", true};
+    auto size = out.text.size();
     if (size > longest)
         out.note = "the file is larger than 1 MB (" + std::to_string(stamp_of(*file).size) + " bytes): its change is not shown";
     else if (out.text.find('\0') != std::string::npos)

@@ -142,7 +142,7 @@ Result<Sandbox> Sandbox::make(SandboxWish wish)
             out.notice_ = "Tools run without a sandbox: " + why_not.value_or("it is played to have no Landlock");
         return out;
     }
-    make_private_folders(out.wish_.outputs);   // the rules speak of the folder, not of its name
+    make_folders(out.wish_.outputs);   // the rules speak of the folder, not of its name
     auto temporary = temporary_folder() + "/ikigai-tools-XXXXXX";
     if (!mkdtemp(temporary.data()))
         return Error{code::write_failed, "no folder for the tools can be made in " + temporary_folder() + ": " + std::strerror(errno)};

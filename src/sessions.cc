@@ -1,5 +1,6 @@
 #include "sessions.h"
 
+#include "base/date.h"
 #include "base/file.h"
 #include "base/places.h"
 #include "base/text.h"
@@ -220,7 +221,7 @@ Result<std::vector<StoredEvent>> read_lines(const std::string& path)
         if (!event)
             return Error{code::invalid_arg, path + ", line " + std::to_string(line_number) + ": " + event.error().message};
         if (event->time.empty())
-            event->time = now_text();
+            event->time = utc_time();
         out.push_back(std::move(*event));
     }
     if (out.empty())

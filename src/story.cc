@@ -1,6 +1,7 @@
 #include "story.h"
 
 #include "agent/wire.h"
+#include "base/date.h"
 
 #include <algorithm>
 #include <map>
@@ -154,7 +155,7 @@ StoredEvent Scribe::note(std::string kind, std::string content, Json data)
     out.kind = std::move(kind);
     out.content = std::move(content);
     out.data = std::move(data);
-    out.time = now_text();
+    out.time = utc_time();
     return out;
 }
 

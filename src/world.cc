@@ -1,12 +1,11 @@
 #include "world.h"
 
+#include "base/date.h"
 #include "base/places.h"
 #include "environment.h"
 
 #include <chrono>
-#include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <filesystem>
 #include <sys/random.h>
 #include <sys/utsname.h>
@@ -15,31 +14,14 @@
 namespace ik {
 namespace {
 
-std::string today()
-{
-    std::time_t now = std::time(nullptr);
-    std::tm local{};
-    char text[16] = "";
-    localtime_r(&now, &local);
-    std::strftime(text, sizeof text, "%Y-%m-%d", &local);
-    return text;
-}
-
-std::string current_folder()
-{
-    char* path = getcwd(nullptr, 0);
-    std::string out = path ? path : "(removed)";
-    std::free(path);
-    return out;
-}
-
 }
 
 Place here()
 {
     utsname system{};
     uname(&system);
-    return {current_folder(), host_name(), user_name(), std::string(system.sysname) + " " + system.release + " " + system.machine, today()};
+    auto folder = current_folder();
+    return {folder.empty() ? "(removed)" : folder, host_name(), user_name(), std::string(system.sysname) + " " + system.release + " " + system.machine, local_date()};
 }
 
 std::string outputs_folder(const std::string& id)

@@ -102,10 +102,8 @@ std::optional<std::string> path_in(const std::string& list, const Mount& mount)
     return {};
 }
 
-// The groups in our folders, and the folders, end with this. Called by the guard only.
-void kill_below(const std::string& folder)
+std::vector<std::string> groups_in(const std::string& folder)
 {
-    put(folder + "/cgroup.kill", "1");
     std::vector<std::string> below;
     DIR* entries = opendir(folder.c_str());
     while (auto* entry = entries ? readdir(entries) : nullptr)
@@ -113,7 +111,14 @@ void kill_below(const std::string& folder)
             below.push_back(folder + "/" + entry->d_name);
     if (entries)
         closedir(entries);
-    for (auto& each : below) {
+    return below;
+}
+
+// The groups in our folders, and the folders, end with this. Called by the guard only.
+void kill_below(const std::string& folder)
+{
+    put(folder + "/cgroup.kill", "1");
+    for (auto& each : groups_in(folder)) {
         if (access((each + "/pids.max").c_str(), F_OK) == 0)
             put(each + "/pids.max", "0");
         for (auto id : members_of(each))
@@ -125,14 +130,7 @@ void kill_below(const std::string& folder)
 
 bool remove_below(const std::string& folder)
 {
-    std::vector<std::string> below;
-    DIR* entries = opendir(folder.c_str());
-    while (auto* entry = entries ? readdir(entries) : nullptr)
-        if (entry->d_type == DT_DIR && entry->d_name[0] != '.')
-            below.push_back(folder + "/" + entry->d_name);
-    if (entries)
-        closedir(entries);
-    for (auto& each : below)
+    for (auto& each : groups_in(folder))
         remove_folder(each);
     return remove_folder(folder);
 }

@@ -221,6 +221,8 @@ std::string folder_name(const std::string& path)
 
 bool make_folders(const std::string& path)
 {
+    if (mkdir(path.c_str(), 0700) == 0 || errno == EEXIST)   // mostly
+        return true;
     for (auto end = path.find('/', 1);; end = path.find('/', end + 1)) {
         auto part = path.substr(0, end);
         if (mkdir(part.c_str(), 0700) < 0 && errno != EEXIST)
@@ -253,6 +255,22 @@ Result<std::size_t> read_file(const Fd& fd, const std::string& path, char* buffe
     return static_cast<std::size_t>(n);
 }
 
+Result<std::string> read_up_to(const Fd& fd, const std::string& path, std::size_t most)
+{
+    std::string out(most, '\0');
+    std::size_t size = 0;
+    while (size < most) {
+        auto n = read_file(fd, path, out.data() + size, most - size);
+        if (!n)
+            return n.error();
+        if (*n == 0)
+            break;
+        size += *n;
+    }
+    out.resize(size);
+    return out;
+}
+
 Result<std::string> read_own_file(const std::string& path, Own own)
 {
     auto fd = open_file(path);
@@ -277,17 +295,7 @@ Result<std::string> read_own_file(const std::string& path, Own own)
 
     if (file.st_size > largest_own_file)
         return Error{code::read_failed, path + " is larger than 1 MB"};
-    std::string text(static_cast<std::size_t>(file.st_size), '\0');
-    std::size_t size = 0;
-    while (size < text.size()) {
-        auto n = read_file(*fd, path, text.data() + size, text.size() - size);
-        if (!n)
-            return n.error();
-        if (*n == 0)
-            break;   // it has become shorter
-        size += *n;
-    }
-    return text.substr(0, size);
+    return read_up_to(*fd, path, static_cast<std::size_t>(file.st_size));   // it may have become shorter
 }
 
 Stamp stamp_of(const struct stat& info)

@@ -30,6 +30,9 @@ Result<Fd> open_file(const std::string& path);
 // Up to size bytes, 0 at the end of the file. Error: READ_FAILED.
 Result<std::size_t> read_file(const Fd&, const std::string& path, char* buffer, std::size_t size);
 
+// What is left of the file, but no more than so many bytes. Error: READ_FAILED.
+Result<std::string> read_up_to(const Fd&, const std::string& path, std::size_t most);
+
 // A file that decides what we do, whole: it must belong to us or to root, as every folder above it must, and nobody
 // else may write there (owner.h says how that is meant); a secret one nobody else may read either.
 // Error: FILE_NOT_FOUND; PERMISSION_DENIED, with the chmod or chown that mends it; the others of opening and reading.

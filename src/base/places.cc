@@ -81,6 +81,14 @@ std::string own_path(const char* argv0)
     return in_path(name);
 }
 
+std::string current_folder()
+{
+    char* path = getcwd(nullptr, 0);
+    std::string out = path ? path : "";
+    std::free(path);
+    return out;
+}
+
 std::string host_name()
 {
     char name[256] = "";

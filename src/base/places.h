@@ -23,6 +23,7 @@ std::string own_path(const char* argv0);
 
 std::string in_path(const std::string& name);   // the program of that name; name itself with a /, or where there is none
 
+std::string current_folder();  // empty where it is removed
 std::string host_name();
 std::string user_name();       // $USER, else from /etc/passwd, else the number
 

@@ -156,7 +156,9 @@ Status Db::run(const char* sql)
     return Done{};
 }
 
-Result<std::int64_t> Db::number(std::string_view sql)
+// The first row as read takes it; without a row, an empty value.
+template <class T>
+Result<T> Db::first(std::string_view sql, T (*read)(Statement&))
 {
     auto statement = prepare(sql);
     if (!statement)
@@ -164,18 +166,17 @@ Result<std::int64_t> Db::number(std::string_view sql)
     auto row = statement->step();
     if (!row)
         return row.error();
-    return *row ? statement->number(0) : 0;
+    return *row ? read(*statement) : T{};
+}
+
+Result<std::int64_t> Db::number(std::string_view sql)
+{
+    return first<std::int64_t>(sql, [](Statement& row) { return row.number(0); });
 }
 
 Result<std::string> Db::text(std::string_view sql)
 {
-    auto statement = prepare(sql);
-    if (!statement)
-        return statement.error();
-    auto row = statement->step();
-    if (!row)
-        return row.error();
-    return *row ? std::string(statement->text(0)) : std::string();
+    return first<std::string>(sql, [](Statement& row) { return std::string(row.text(0)); });
 }
 
 std::int64_t Db::changes() const { return sqlite3_changes64(db_.get()); }

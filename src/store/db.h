@@ -56,6 +56,8 @@ public:
     void patience(int ms);
 
 private:
+    template <class T> Result<T> first(std::string_view sql, T (*read)(Statement&));
+
     struct Close { void operator()(sqlite3*) const; };
     std::unique_ptr<sqlite3, Close> db_;
     std::unique_ptr<std::string> path_;   // borrowed by the statements

@@ -3,8 +3,6 @@
 #include "base/text.h"
 
 #include <algorithm>
-#include <cstdio>
-#include <ctime>
 
 namespace ik {
 namespace {
@@ -90,18 +88,6 @@ SessionRow row_of(const Json& json)
 Json json_of(const Hit& hit)
 {
     return object({{"session", hit.session}, {"seq", hit.seq}, {"kind", hit.kind}, {"time", hit.time}, {"title", hit.title}, {"snippet", hit.snippet}});
-}
-
-std::string now_text()
-{
-    timespec now{};
-    clock_gettime(CLOCK_REALTIME, &now);
-    std::tm utc{};
-    gmtime_r(&now.tv_sec, &utc);
-    char day[32] = "", out[48] = "";
-    std::strftime(day, sizeof day, "%Y-%m-%dT%H:%M:%S", &utc);
-    std::snprintf(out, sizeof out, "%s.%03dZ", day, static_cast<int>(now.tv_nsec / 1'000'000));
-    return out;
 }
 
 }

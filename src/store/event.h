@@ -45,6 +45,4 @@ struct Hit {
 };
 Json json_of(const Hit&);
 
-std::string now_text();   // the time of an event, UTC
-
 }

@@ -1,5 +1,6 @@
 #include "store/store.h"
 
+#include "base/date.h"
 #include "base/poll.h"
 #include "base/text.h"
 #include "store/vault.h"
@@ -117,7 +118,7 @@ void Store::keep(const Json& line, std::size_t size)
     if (refused_)
         return;
     if (event->time.empty())
-        event->time = now_text();
+        event->time = utc_time();
     Waiting waiting{std::move(*event), "", 0, size};
     waiting.session = waiting.event.session;
     waiting.seq = waiting.event.seq;

@@ -1,10 +1,10 @@
 #include "store/vault.h"
 
+#include "base/date.h"
 #include "base/file.h"
 #include "store/pages.h"
 
 #include <chrono>
-#include <ctime>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -29,19 +29,9 @@ Fd locked(const std::string& folder)
     return fd;
 }
 
-std::string today()
-{
-    std::time_t now = std::time(nullptr);
-    std::tm local{};
-    char text[16] = "";
-    localtime_r(&now, &local);
-    std::strftime(text, sizeof text, "%Y-%m-%d", &local);
-    return text;
-}
-
 std::string name_aside(const std::string& path)
 {
-    auto name = path + ".corrupt-" + today();
+    auto name = path + ".corrupt-" + local_date();
     auto free = name;
     for (int n = 2; access(free.c_str(), F_OK) == 0; ++n)
         free = name + "-" + std::to_string(n);
