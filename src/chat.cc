@@ -4,12 +4,9 @@
 #include "base/places.h"
 #include "base/text.h"
 #include "commands.h"
-#include "environment.h"
-#include "preview.h"
 #include "say.h"
 #include "supervise.h"
 
-#include <cerrno>
 #include <unistd.h>
 
 namespace ik {
@@ -18,8 +15,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto patience = 2s;                   // with a standard input that neither says anything nor ends
-constexpr std::size_t max_typed = 32 << 20;     // bytes on stdin that are one message
-constexpr std::size_t max_model_line = 64 << 20;
 
 int exit_status(const End& end)
 {
@@ -27,21 +22,6 @@ int exit_status(const End& end)
     if (end.reason == "max_turns") return 3;
     bool set_up_wrongly = end.error_code == code::auth_missing || end.error_code == code::usage;
     return set_up_wrongly ? 2 : 1;
-}
-
-// An answer to a question, with what is said besides; nothing where it is none.
-std::pair<std::optional<Approval::Answer>, std::string_view> answer_in(std::string_view line, bool always_offered)
-{
-    using enum Approval::Answer;
-    constexpr std::pair<std::string_view, Approval::Answer> words[] = {
-        {"y", once}, {"yes", once}, {"s", session}, {"session", session}, {"a", always}, {"always", always}, {"n", no}, {"no", no},
-    };
-    auto end = line.find_first_of(" :,");
-    auto row = std::ranges::find(words, lower(line.substr(0, end)), [](auto& each) { return std::string(each.first); });
-    if (row == std::end(words) || (!always_offered && (row->second == session || row->second == always)))
-        return {};
-    auto rest = end == line.npos ? "" : line.substr(end);
-    return {row->second, trim(rest.substr(std::min(rest.find_first_not_of(" :,"), rest.size())))};
 }
 
 bool colour_wanted() { return isatty(1) && variable("NO_COLOR").empty() && variable("TERM") != "dumb"; }
@@ -60,7 +40,8 @@ Chat::Chat(const ChatOptions& options, const World& world, const std::string& id
       calls_({.session = id, .outputs = outputs_folder(id), .rules = options.rules,
               .objection = [this](const Tool& tool) { return options_.project.objection(tool); },
               .policy = options.policy, .unconfined = options.sandbox.mode == SandboxMode::off,
-              .person = options.format == Format::person && isatty(0), .audit = options.audit, .secrets = options.secrets}, registry_, sandbox)
+              .person = options.format == Format::person && isatty(0), .audit = options.audit, .secrets = options.secrets}, registry_, sandbox),
+      spending_(options.price), model_({.self = world.self, .setup = options.setup, .silence = options.silence})
 {
     bool at_terminal = options_.format == Format::person && isatty(0) && isatty(1);
     if (at_terminal && !options_.plain && variable("TERM") != "dumb") {
@@ -74,41 +55,18 @@ Chat::Chat(const ChatOptions& options, const World& world, const std::string& id
         hint_at_ = Clock::now() + patience;
 }
 
-// Without rules no tool is started, not even to be asked for its schema.
-Registry::Places Chat::places()
-{
-    auto rules = sandbox_.confinement();
-    auto places = tool_places(world_, options_.project.trusted(), rules ? *rules : nullptr);
-    if (!rules)
-        places.system = places.user = places.project = "";
-    return places;
-}
-
 bool Chat::idle() const { return !session_.busy() && !calls_.busy() && later_.empty() && !waiting_message_ && !keeper_.asking(); }
-
-// US dollars, of the turn that ran last.
-std::optional<double> Chat::cost() const
-{
-    if (!options_.price)
-        return {};
-    auto& usage = session_.usage();
-    auto& price = *options_.price;
-    return (static_cast<double>(usage.input - usage.cached) * price.in + static_cast<double>(usage.cached) * price.cached + static_cast<double>(usage.output) * price.out) / 1e6;
-}
 
 void Chat::use_model(const std::string& name)
 {
     options_.model = name;
-    options_.price = providers::price_of(name, options_.prices);
+    spending_.use_price(providers::price_of(name, options_.prices));
     session_.use_model(name, providers::model_named(name).context);
 }
 
 std::string Chat::figures() const
 {
-    auto out = std::to_string(spent_.input) + " tokens in (" + std::to_string(spent_.cached) + " of them cached), " + std::to_string(spent_.output) + " out";
-    char dollars[32];
-    std::snprintf(dollars, sizeof dollars, ", $%.4f", cost_);
-    return out + (cost_ > 0 ? dollars : ", no price known") + "; about " + std::to_string(session_.tokens()) + " tokens in the next request\n";
+    return spending_.line() + "; about " + std::to_string(session_.tokens()) + " tokens in the next request\n";
 }
 
 bool Chat::retry()
@@ -155,10 +113,7 @@ int Chat::run()
         if (screen_) screen_->add_to(poll);
         else if (keyboard_open_) poll.read(0);
         poll.read(signals_.fd());
-        if (model_) {
-            model_->add_to(poll);
-            if (session_.asking()) poll.until(heard_model_ + options_.silence);
-        }
+        model_.add_to(poll, session_.asking());
         calls_.add_to(poll);
         keeper_.add_to(poll);
         registry_.add_to(poll);
@@ -169,7 +124,7 @@ int Chat::run()
         if (something_waits) poll.until(Clock::now());
         poll.wait();
 
-        if (model_) model_->advance(poll);
+        model_.advance(poll);
         calls_.advance(poll);
         keeper_.advance(poll);
         registry_.advance(poll);
@@ -197,9 +152,9 @@ int Chat::run()
             mouth_.warn("ikigai: waiting for the end of standard input (</dev/null for none)");
         }
         if (mouth_.lost() && !leaving_)
-            leaving_ = true, drop_model(), calls_.cancel();   // nobody hears the rest
+            leaving_ = true, model_.drop(), calls_.cancel();   // nobody hears the rest
     }
-    drop_model();
+    model_.drop();
     if (auto why = keeper_.end(options_.format == Format::person))
         mouth_.warn(*why);
     if (screen_) screen_->leave();
@@ -210,6 +165,16 @@ int Chat::run()
         status_ = 1;
     }
     return signal_ ? 128 + signal_ : status_;
+}
+
+std::vector<pid_t> Chat::others() const
+{
+    auto out = registry_.ids();
+    if (refreshing_)
+        for (auto id : refreshing_->ids()) out.push_back(id);
+    if (auto id = model_.process()) out.push_back(*id);
+    if (auto id = keeper_.process()) out.push_back(*id);
+    return out;
 }
 
 bool Chat::happen(const Event& event)
@@ -224,29 +189,12 @@ bool Chat::happen(const Event& event)
     return !effects.empty();
 }
 
-bool Chat::start_model()
-{
-    if (model_)
-        return true;
-    auto child = Child::start({.argv = {world_.self, "llm"}, .env = without_secrets(environment()), .input = options_.setup + "\n", .keep_stdin = true});
-    if (!child) {
-        later_.push_back(ModelFailed{child.error().message, std::string(code::llm_failed)});
-        return false;
-    }
-    model_ = std::move(*child);
-    return true;
-}
-
-// It holds nothing that is worth waiting for.
-void Chat::drop_model() { model_.reset(); }
-
 void Chat::perform(const Ask& ask)
 {
-    if (!start_model())
-        return;
-    heard_model_ = Clock::now();
-    model_->say(ask.request.dump() + "\n");
-    warn_of_cut();
+    if (auto asked = model_.ask(ask.request); !asked)
+        later_.push_back(ModelFailed{asked.error().message, std::string(code::llm_failed)});
+    else
+        warn_of_cut();
 }
 
 void Chat::perform(const Run& run)
@@ -257,8 +205,7 @@ void Chat::perform(const Run& run)
 
 void Chat::perform(const Cancel&)
 {
-    if (session_.asking() || model_)
-        drop_model();
+    model_.drop();
     calls_.cancel();
 }
 
@@ -266,10 +213,8 @@ void Chat::perform(const End& end)
 {
     if (gave_up_)
         return;   // said already
-    mouth_.end(end, session_, keeper_.id(), cost());
-    auto& used = session_.usage();
-    spent_ = {spent_.input + used.input, spent_.output + used.output, spent_.cached + used.cached};
-    cost_ += cost().value_or(0);
+    mouth_.end(end, session_, keeper_.id(), spending_.cost(session_.usage()));
+    spending_.add(session_.usage());
     keeper_.turn_end();
     prompted_ = hinted_ = false;
     bool person_at_keys = options_.format == Format::person && isatty(0);
@@ -279,7 +224,7 @@ void Chat::perform(const End& end)
         status_ = 4;
     if (options_.print)
         leaving_ = true;
-    if (window_ && window_->assumed && model_)
+    if (window_ && window_->assumed && model_.runs())
         ask_window();   // the model is loaded now: its server knows more
 }
 
@@ -301,10 +246,10 @@ bool Chat::compact(std::string keep) { return happen(CompactionWanted{std::move(
 // Ends the run in the middle of a turn.
 void Chat::give_up(End end, int status)
 {
-    mouth_.end(end, session_, keeper_.id(), cost());
+    mouth_.end(end, session_, keeper_.id(), spending_.cost(session_.usage()));
     leaving_ = gave_up_ = true;
     status_ = status;
-    drop_model();
+    model_.drop();
     calls_.cancel();
 }
 
@@ -345,29 +290,6 @@ void Chat::hear_signals()
     }
 }
 
-void Chat::hear_keyboard()
-{
-    char buffer[65536];
-    auto n = read_some(0, buffer, sizeof buffer);
-    hint_at_.reset();
-    if (n > 0 && typed_.size() < max_typed) {
-        typed_.append(buffer, static_cast<std::size_t>(n));
-        hinted_ = false;
-        return;
-    }
-    if (n > 0)
-        return give_up({"error", "standard input is longer than 32 MB", ""}, 2);
-    keyboard_open_ = false;
-    if (calls_.question())
-        happen(Interrupted{});   // nobody can answer any more
-    if (options_.print)
-        say_message(typed_.empty() ? *options_.print : *options_.print + (options_.print->empty() ? "" : "\n\n") + clean_utf8(std::exchange(typed_, {})));
-    else if (!typed_.empty() && typed_.back() != '\n')
-        typed_ += '\n';
-    if (prompted_)
-        mouth_.say("\n");
-}
-
 // What was printed as the answer cannot be taken back; a person and a stream of objects are told.
 bool Chat::can_begin_again(const ModelRetried& retried) const
 {
@@ -376,46 +298,26 @@ bool Chat::can_begin_again(const ModelRetried& retried) const
 
 void Chat::fail_model(std::string why, std::string_view error_code)
 {
-    drop_model();
+    model_.drop();
     happen(ModelFailed{std::move(why), std::string(error_code)});
 }
 
 void Chat::hear_model()
 {
-    if (!model_)
-        return;
-    auto& bytes = model_->out.memory;
-    auto end = bytes.rfind('\n');
-    if (end != bytes.npos) {
-        auto lines = bytes.substr(0, end);
-        bytes.erase(0, end + 1);
-        heard_model_ = Clock::now();
-        for (auto line : split(lines, '\n')) {
-            if (auto window = server_window(line))
-                hear_window(*window);
-            auto event = model_event(line);
-            if (!event || !session_.asking())
-                continue;
-            if (auto* retried = std::get_if<ModelRetried>(&*event); retried && !can_begin_again(*retried))
-                return fail_model(retried->error, code::network_error);
-            happen(*event);
-        }
+    for (auto& line : model_.take_lines()) {
+        if (auto window = server_window(line))
+            hear_window(*window);
+        auto event = model_event(line);
+        if (!event || !session_.asking())
+            continue;
+        if (auto* retried = std::get_if<ModelRetried>(&*event); retried && !can_begin_again(*retried))
+            return fail_model(retried->error, code::network_error);
+        happen(*event);
     }
-    if (!model_)
-        return;
-    if (!session_.asking()) {
-        if (model_->exit) drop_model();
-        return;
-    }
-    auto fail = [&](std::string why) { fail_model(std::move(why), code::llm_failed); };
-    if (model_->exit)
-        fail("the model process ended unexpectedly (" + (model_->exit->signal ? "signal " + std::to_string(model_->exit->signal)
-                                                                            : "exit " + std::to_string(model_->exit->code)) + ")"
-             + (model_->err.empty() ? "" : ": " + std::string(trim(model_->err))));
-    else if (Clock::now() >= heard_model_ + options_.silence)
-        fail("the model process was silent for " + std::to_string(options_.silence.count() / 1000) + " s");
-    else if (bytes.size() > max_model_line)
-        fail("the model process said a line of more than 64 MB");
+    if (!session_.asking() && !model_.runs())
+        model_.drop();
+    else if (auto why = model_.failure(); why && session_.asking())
+        fail_model(std::move(*why), code::llm_failed);
 }
 
 void Chat::show_guides()
@@ -426,11 +328,10 @@ void Chat::show_guides()
         mouth_.warn(sentence);
 }
 
-// The answer comes before that of the next request, within a second or not at all.
 void Chat::ask_window()
 {
-    if (options_.ask_window && start_model())
-        model_->say(object({{"type", "window"}, {"model", options_.model}}).dump() + "\n");
+    if (options_.ask_window)
+        static_cast<void>(model_.ask_window(options_.model));   // what is wrong with it the first message will show
 }
 
 void Chat::hear_window(const ServerWindow& window)
@@ -452,114 +353,6 @@ void Chat::warn_of_cut()
                 " and this request has about " + std::to_string(session_.tokens()) + ": it leaves out the beginning without a word. Set num_ctx in the model's Modelfile, or OLLAMA_CONTEXT_LENGTH for the server, higher.");
 }
 
-void Chat::hear_tools()
-{
-    for (auto& finished : calls_.take_finished()) {
-        if (hear_shell(finished))
-            continue;
-        mouth_.result(finished.call, finished.envelope, finished.duration);
-        for (auto& notice : finished.notices) {
-            mouth_.notice(notice);
-            if (notice.text("kind") == "config_required") keeper_.note("config_required", std::string(notice.text("content")), notice);
-        }
-        happen(ToolDone{finished.call.id, std::move(finished.envelope)});
-    }
-    for (auto& [number, finished] : calls_.take_ended()) {
-        mouth_.notice(object({{"kind", "background_ended"}, {"content", "In the background, " + std::to_string(number) + " (" + finished.call.name + ") has ended"},
-                              {"data", object({{"number", number}, {"id", finished.call.id}, {"result", finished.envelope}})}}));
-        prompted_ = false;
-        happen(Noted{told_of_end(finished.call, number, finished.envelope, finished.duration)});
-    }
-}
-
-std::vector<pid_t> Chat::others() const
-{
-    auto out = registry_.ids();
-    if (refreshing_)
-        for (auto id : refreshing_->ids()) out.push_back(id);
-    if (model_ && !model_->exit) out.push_back(model_->id());
-    if (auto id = keeper_.process()) out.push_back(*id);
-    return out;
-}
-
-void Chat::tell_trouble()
-{
-    while (auto why = calls_.take_trouble())
-        mouth_.warn(*why);
-}
-
-// What was typed before a person could read the question is no answer to it.
-void Chat::ask_person()
-{
-    auto* question = calls_.question();
-    if (!question || asked_)
-        return;
-    asked_ = true;
-    held_ += std::exchange(typed_, {});
-    mouth_.question(*question, preview_of(question->call));
-}
-
-void Chat::hear_answer()
-{
-    if (screen_) {   // which tells of an answer by itself
-        if (asked_ && !calls_.question()) screen_->ask_no_more(), asked_ = false;
-        return;
-    }
-    while (asked_ && calls_.question()) {
-        auto line = take_line(typed_);
-        if (!line)
-            return;
-        auto [answer, word] = answer_in(trim(*line), !calls_.question()->always.empty());
-        if (!answer) {
-            mouth_.question(*calls_.question(), {});
-            continue;
-        }
-        asked_ = false;
-        calls_.answer(*answer, clean_utf8(word));
-        ask_person();
-    }
-    if (asked_)
-        asked_ = false;   // it was settled otherwise
-    if (!calls_.question())
-        typed_ = std::exchange(held_, {}) + typed_;
-}
-
-void Chat::refresh()
-{
-    mouth_.say("Refreshing tools...\n");
-    refreshing_.emplace();
-    options_.project = ProjectTrust::here(options_.trust);   // it may have changed, or be trusted by now
-    if (auto line = options_.project.line(); !line.empty())
-        mouth_.warn(line);
-    refreshing_->start(places());
-}
-
-void Chat::hear_registry()
-{
-    if (refreshing_ && refreshing_->settled() && !session_.busy()) {
-        auto fresh = std::move(*refreshing_);
-        refreshing_.reset();
-        if (fresh.state() == Registry::State::failed)
-            mouth_.warn("Refresh failed: " + fresh.failure());
-        else {
-            registry_ = std::move(fresh);
-            mouth_.say("Tools refreshed. " + std::to_string(registry_.tools().size()) + " tools available.\n");
-        }
-        prompted_ = false;
-    }
-    if (!registry_.settled())
-        return;
-    if (registry_.state() == Registry::State::failed && !std::exchange(told_failure_, true))
-        mouth_.warn("Some tools could not be looked for: " + registry_.failure());
-    if (waiting_message_ && !session_.busy() && !keeper_.asking()) {
-        session_.offer(offered_tools(registry_.tools(), options_.only_tools));
-        auto text = std::move(*waiting_message_);
-        waiting_message_.reset();
-        calls_.begin_turn();
-        happen(UserSaid{std::move(text)});
-    }
-}
-
 void Chat::say_message(std::string text)
 {
     if (trim(text).empty())
@@ -567,28 +360,6 @@ void Chat::say_message(std::string text)
     if (!registry_.settled() && options_.format == Format::person && isatty(1))
         mouth_.say("Loading tools…\n");
     waiting_message_ = std::move(text);
-}
-
-// Commands that are for the time while something runs. At a terminal they overtake what was typed before.
-void Chat::obey_at_once()
-{
-    if (options_.print || leaving_ || idle())
-        return;
-    std::string kept;
-    auto later = std::exchange(typed_, {});
-    while (auto line = take_line(later)) {
-        if (!kept.empty() && !isatty(0)) {
-            kept += *line + "\n";
-            break;
-        }
-        auto text = trim(*line);
-        if (is_for_any_time(text)) {
-            mouth_.begin_block();
-            run_command(*this, text);
-        } else
-            kept += *line + "\n";
-    }
-    typed_ = kept + later + typed_;
 }
 
 // Takes the next line that was typed, once nothing else goes on.

@@ -7,9 +7,10 @@
 #include "calls.h"
 #include "guides.h"
 #include "keeper.h"
-#include "llm/models.h"
+#include "model_process.h"
 #include "mouth.h"
 #include "screen.h"
+#include "spending.h"
 #include "trust.h"
 #include "world.h"
 
@@ -84,8 +85,6 @@ private:
     void perform(const Compacted&);
 
     Registry::Places places();
-    bool start_model();
-    void drop_model();
     void fail_model(std::string why, std::string_view error_code);
     bool can_begin_again(const ModelRetried&) const;
     void hear_keyboard();
@@ -118,7 +117,6 @@ private:
     std::string with_files(std::string_view text);
     void give_up(End end, int status);
     bool idle() const;
-    std::optional<double> cost() const;
     bool ended() const;
 
     ChatOptions options_;
@@ -126,8 +124,6 @@ private:
     Mouth mouth_;
     std::optional<Screen> screen_;         // where a person sits at a terminal that can do more than lines
     std::deque<std::string> queue_;        // said on it, and not yet taken
-    Usage spent_;                          // in the turns before this one
-    double cost_ = 0;                      // of them, in US dollars
     std::map<int, Clock::time_point> began_;   // the calls that are shown as running
     Guides guides_;
     Session session_;
@@ -139,9 +135,9 @@ private:
     std::optional<Registry> refreshing_;
     Sandbox& sandbox_;
     Calls calls_;
-    std::optional<Child> model_;
+    Spending spending_;
+    ModelProcess model_;
     std::optional<ServerWindow> window_;  // as its server says
-    Clock::time_point heard_model_{};     // when it last said something
     Signals signals_{SIGTERM, SIGINT, SIGHUP, SIGWINCH, SIGCONT, SIGTSTP};
     std::optional<Clock::time_point> deadline_;
     std::optional<Clock::time_point> hint_at_;   // when to say that standard input is waited for

@@ -49,7 +49,7 @@ void Chat::hear_screen()
         case Did::complete: complete(did->text, did->of); break;
         }
     }
-    if (screen_->lost() && !leaving_) signal_ = SIGHUP, leaving_ = true, drop_model(), calls_.cancel();
+    if (screen_->lost() && !leaving_) signal_ = SIGHUP, leaving_ = true, model_.drop(), calls_.cancel();
     screen_->queue({queue_.begin(), queue_.end()});
 }
 
@@ -81,9 +81,9 @@ void Chat::show_status()
         all.push_back({.what = activity_of(job), .since = since, .limit = job.limit});
     }
     began_ = std::move(began);
-    if (session_.asking()) all.push_back({.what = "", .since = heard_model_});
+    if (session_.asking()) all.push_back({.what = "", .since = model_.heard()});
     std::optional<Figures> figures;
-    if (session_.usage().input + session_.usage().output > 0) figures = Figures{session_.usage(), cost()};
+    if (session_.usage().input + session_.usage().output > 0) figures = Figures{session_.usage(), spending_.cost(session_.usage())};
     screen_->status(std::move(all), figures);
 }
 
