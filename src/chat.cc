@@ -24,6 +24,11 @@ int exit_status(const End& end)
     return set_up_wrongly ? 2 : 1;
 }
 
+ModelProcess::Options model_options(const ChatOptions& options, const World& world)
+{
+    return {.self = world.self, .setup = options.setup, .silence = options.silence};
+}
+
 bool colour_wanted() { return isatty(1) && variable("NO_COLOR").empty() && variable("TERM") != "dumb"; }
 
 }
@@ -41,7 +46,7 @@ Chat::Chat(const ChatOptions& options, const World& world, const std::string& id
               .objection = [this](const Tool& tool) { return options_.project.objection(tool); },
               .policy = options.policy, .unconfined = options.sandbox.mode == SandboxMode::off,
               .person = options.format == Format::person && isatty(0), .audit = options.audit, .secrets = options.secrets}, registry_, sandbox),
-      spending_(options.price), model_({.self = world.self, .setup = options.setup, .silence = options.silence})
+      spending_(options.price), model_(model_options(options, world)), lister_(model_options(options, world))
 {
     bool at_terminal = options_.format == Format::person && isatty(0) && isatty(1);
     if (at_terminal && !options_.plain && variable("TERM") != "dumb") {
@@ -114,6 +119,7 @@ int Chat::run()
         else if (keyboard_open_) poll.read(0);
         poll.read(signals_.fd());
         model_.add_to(poll, session_.asking());
+        lister_.add_to(poll, false);
         calls_.add_to(poll);
         keeper_.add_to(poll);
         registry_.add_to(poll);
@@ -125,6 +131,7 @@ int Chat::run()
         poll.wait();
 
         model_.advance(poll);
+        lister_.advance(poll);
         calls_.advance(poll);
         keeper_.advance(poll);
         registry_.advance(poll);
@@ -136,6 +143,7 @@ int Chat::run()
         if (screen_) screen_->advance(poll), hear_screen();
         else if (keyboard_open_ && poll.ready(0)) hear_keyboard();
         hear_model();
+        hear_model_names();
         hear_tools();
         hear_keeper();
         ask_person();
@@ -172,7 +180,8 @@ std::vector<pid_t> Chat::others() const
     auto out = registry_.ids();
     if (refreshing_)
         for (auto id : refreshing_->ids()) out.push_back(id);
-    if (auto id = model_.process()) out.push_back(*id);
+    for (auto* process : {&model_, &lister_})
+        if (auto id = process->process()) out.push_back(*id);
     if (auto id = keeper_.process()) out.push_back(*id);
     return out;
 }

@@ -90,7 +90,8 @@ private:
     void hear_keyboard();
     void hear_screen();
     void show_status();
-    void complete(std::string_view word, std::string_view of);
+    void complete(std::string_view of);
+    void hear_model_names();
     std::optional<std::string> take_message();
     void run_shell(std::string_view line);
     bool hear_shell(Finished&);
@@ -137,6 +138,8 @@ private:
     Calls calls_;
     Spending spending_;
     ModelProcess model_;
+    ModelProcess lister_;                  // asks which models there are: no message waits behind it
+    std::vector<std::string> model_names_;   // to complete with; empty: not asked yet
     std::optional<ServerWindow> window_;  // as its server says
     Signals signals_{SIGTERM, SIGINT, SIGHUP, SIGWINCH, SIGCONT, SIGTSTP};
     std::optional<Clock::time_point> deadline_;

@@ -46,14 +46,15 @@ void Chat::hear_screen()
         case Did::took_back:
             if (!queue_.empty()) queue_.pop_back();
             break;
-        case Did::complete: complete(did->text, did->of); break;
+        case Did::complete: complete(did->of); break;
         }
     }
     if (screen_->lost() && !leaving_) signal_ = SIGHUP, leaving_ = true, model_.drop(), calls_.cancel();
     screen_->queue({queue_.begin(), queue_.end()});
 }
 
-void Chat::complete(std::string_view word, std::string_view of)
+// The names of models are asked for once, and offered when they come.
+void Chat::complete(std::string_view of)
 {
     std::vector<term::Candidate> out;
     if (of.empty())
@@ -62,8 +63,21 @@ void Chat::complete(std::string_view word, std::string_view of)
         for (auto& tool : registry_.tools()) out.push_back({tool.name, std::string(tool.schema.text("description"))});
     else if (of == "/approve")
         for (auto* mode : {"auto", "edits", "ask", "plan"}) out.push_back({mode, ""});
-    static_cast<void>(word);   // what does not begin with it is left out by the screen
+    else if (of == "/model")
+        for (auto& name : model_names_) out.push_back({name, ""});
+    if (of == "/model" && model_names_.empty() && !lister_.runs())
+        static_cast<void>(lister_.ask_models());   // without an answer nothing is offered
     screen_->candidates(std::move(out));
+}
+
+void Chat::hear_model_names()
+{
+    for (auto& line : lister_.take_lines()) {
+        model_names_ = model_names(line);
+        lister_.drop();
+        if (!model_names_.empty() && screen_->completes("/model")) complete("/model");
+    }
+    if (!lister_.runs()) lister_.drop();
 }
 
 void Chat::show_status()

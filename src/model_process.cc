@@ -30,6 +30,8 @@ Status ModelProcess::ask(const Json& request)
 
 Status ModelProcess::ask_window(std::string_view model) { return say(object({{"type", "window"}, {"model", std::string(model)}})); }
 
+Status ModelProcess::ask_models() { return say(object({{"type", "models"}})); }
+
 void ModelProcess::add_to(Poll& poll, bool awaited) const
 {
     if (!child_)

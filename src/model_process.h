@@ -18,6 +18,7 @@ public:
 
     Status ask(const Json& request);
     Status ask_window(std::string_view model);   // its answer comes before that of the next request, within a second or not at all
+    Status ask_models();                               // which there are
     void drop() { child_.reset(); }                    // it holds nothing that is worth waiting for
 
     void add_to(Poll&, bool awaited) const;            // awaited: an answer, so that it may not be silent

@@ -73,7 +73,8 @@ public:
     // What goes on, each time that changes; none: nothing, and nobody wakes.
     void status(std::vector<Activity> activities, std::optional<Figures> figures = {});
     void queue(std::vector<std::string> messages);   // typed, and not taken yet
-    void candidates(std::vector<term::Candidate>);
+    void candidates(std::vector<term::Candidate>);   // those that do not begin with the word are left out
+    bool completes(std::string_view command) const { return editor_.wanted().of == command; }   // an argument of it
 
     // One question at a time. What was typed before it could be seen goes to the prompt, and answers nothing.
     void ask(Question);

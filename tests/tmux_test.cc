@@ -128,6 +128,24 @@ TEST_CASE("tmux: Esc stops the tool and keeps what was said; what was typed mean
     CHECK(eventually([&] { return !holds(scene.tmux.screen(), "Esc to stop"); }));   // a moment later
 }
 
+TEST_CASE("tmux: Tab completes the name of a model that the service has")
+{
+    Scene scene({});
+    scene.server.beyond([](const Request& request) {
+        return request.path == "/v1/models" ? Reply{.pieces = {R"({"data":[{"id":"small-one"},{"id":"large-one"},{"id":"large-two"}]})"}} : Reply{.status = 404};
+    });
+    scene.start();
+    scene.tmux.type("/model la");
+    scene.tmux.key("Tab");
+    scene.tmux.shows("❯ /model large-");
+    scene.tmux.shows("large-two");
+    scene.tmux.type("t");
+    scene.tmux.key("Tab");
+    scene.tmux.shows("❯ /model large-two");
+    scene.tmux.key("Enter");
+    scene.tmux.shows("Model: large-two");
+}
+
 TEST_CASE("tmux: resizing while it streams loses nothing, and says nothing twice")
 {
     auto reply = stream_of({text("Line one.\n\n"), text("Line two is a longer one that wraps on a narrow screen.\n\n"), text("Line three.\n\n"), text("The end.")});

@@ -132,6 +132,18 @@ std::optional<ServerWindow> server_window(std::string_view line)
     return ServerWindow{string_of(*json, "server"), number(*json, "context_tokens"), member(*json, "assumed") == Json(true), member(*json, "cuts") == Json(true)};
 }
 
+std::vector<std::string> model_names(std::string_view line)
+{
+    auto json = parse_json(line);
+    auto* list = json ? json->find("models") : nullptr;
+    std::vector<std::string> out;
+    if (list && list->as<Json::Array>())
+        for (auto& name : *list->as<Json::Array>())
+            if (auto* text = name.as<std::string>()) out.push_back(*text);
+    std::ranges::sort(out);
+    return out;
+}
+
 std::optional<Json> notice(std::string_view line)
 {
     if (!trim(line).starts_with('{'))
