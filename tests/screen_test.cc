@@ -332,6 +332,15 @@ TEST_CASE("screen: a word to the model can be thought better of")
     CHECK(stage.screen->asking());
 }
 
+TEST_CASE("screen: columns of a result stay columns, from its first line on")
+{
+    Stage stage;
+    stage.screen->result(bash("uniq -c"), output("\n \n   1893 /\n    212 /cart\n\n"), 5ms);
+    CHECK(stage.shown("←    1893 /\n      212 /cart\n"));
+    stage.screen->result(bash("true"), output(" \n\n"), 5ms);
+    CHECK(stage.shown("← (no output)\n"));
+}
+
 TEST_CASE("screen: a change is shown in colours, with the call or with the question")
 {
     test::Folder folder;
