@@ -129,6 +129,23 @@ bool Sandbox::holds_protected(const std::string& folder) const
     return true;
 }
 
+namespace {
+
+// In $TMPDIR or /tmp; where that is missing or read-only, as in a container with nothing else in it, in one of the others.
+Result<std::string> private_folder()
+{
+    int why = 0;
+    for (auto& folder : {temporary_folder(), std::string("/var/tmp"), std::string("/dev/shm")}) {
+        auto path = folder + "/ikigai-tools-XXXXXX";
+        if (mkdtemp(path.data()))
+            return path;
+        if (!why) why = errno;
+    }
+    return Error{code::write_failed, "no folder for the tools can be made in " + temporary_folder() + ": " + std::strerror(why)};
+}
+
+}
+
 Result<Sandbox> Sandbox::make(SandboxWish wish)
 {
     Sandbox out;
@@ -143,10 +160,10 @@ Result<Sandbox> Sandbox::make(SandboxWish wish)
         return out;
     }
     make_folders(out.wish_.outputs);   // the rules speak of the folder, not of its name
-    auto temporary = temporary_folder() + "/ikigai-tools-XXXXXX";
-    if (!mkdtemp(temporary.data()))
-        return Error{code::write_failed, "no folder for the tools can be made in " + temporary_folder() + ": " + std::strerror(errno)};
-    out.temporary_ = real_path(temporary);
+    auto temporary = private_folder();
+    if (!temporary)
+        return temporary.error();
+    out.temporary_ = real_path(*temporary);
 
     for (auto* path : secret) out.protect(path);
     for (auto& home : {home_folder(), passwd_home()})

@@ -30,7 +30,7 @@ std::string in_home(const char* variable_name, const char* otherwise)
     if (named.starts_with('/') && !of_another_user(named))
         return named + "/ikigai";
     auto home = home_folder();
-    return home.empty() ? "" : home + otherwise;
+    return home.empty() ? "" : (home == "/" ? "" : home) + otherwise;
 }
 
 }
