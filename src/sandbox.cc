@@ -83,7 +83,8 @@ std::optional<std::string> no_sandbox()
     if (seccomp_program({}).empty())
         return "ikigai does not know the system calls of this machine";
     if (landlock::abi() == 0)
-        return "this kernel has no Landlock (Linux 5.13, and its name in /sys/kernel/security/lsm)";
+        return errno == EPERM ? "a filter of system calls, as services and containers have them, refuses landlock_create_ruleset"
+                              : "this kernel has no Landlock (Linux 5.13, and its name in /sys/kernel/security/lsm)";
     return {};
 }
 

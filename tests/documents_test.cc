@@ -4,6 +4,7 @@
 #include "base/process.h"
 #include "base/text.h"
 #include "settings.h"
+#include "support/documents.h"
 #include "support/server.h"
 #include "support/terminal.h"
 #include "support/world.h"
@@ -28,45 +29,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Names = std::set<std::string>;
-using Lines = std::vector<std::string>;
-
-std::string document(const std::string& name)
-{
-    std::ifstream in(root() + "/" + name, std::ios::binary);
-    std::string text(std::istreambuf_iterator<char>(in), {});
-    INFO(name);
-    REQUIRE(!text.empty());
-    return text;
-}
-
-Lines lines_of(std::string text)
-{
-    Lines out;
-    if (!text.empty() && text.back() != '\n') text += '\n';
-    while (auto line = take_line(text)) out.push_back(*line);
-    return out;
-}
-
-std::string joined(const Lines& lines)
-{
-    std::string out;
-    for (auto& line : lines) out += line + "\n";
-    return out;
-}
-
-// The lines between the one that begins with `from` and the next that begins with `to`.
-Lines between(const Lines& lines, const std::string& from, const std::string& to)
-{
-    Lines out;
-    bool inside = false;
-    for (auto& line : lines)
-        if (inside && line.starts_with(to)) return out;
-        else if (inside) out.push_back(line);
-        else inside = line.starts_with(from);
-    INFO("from " << from << " to " << to);
-    CHECK(inside);
-    return out;
-}
 
 // Every match's first group.
 Names all(const std::string& text, const std::string& expression)
@@ -81,24 +43,6 @@ Names without(Names names, const Names& others)
 {
     for (auto& other : others) names.erase(other);
     return names;
-}
-
-// Text of a literal display, as it is read.
-std::string unroff(const std::string& line) { return std::regex_replace(line, std::regex("\\\\e"), "\\"); }
-
-// Literal blocks of a document: between fences, or in .Bd -literal.
-std::vector<Lines> blocks(const std::string& name)
-{
-    std::vector<Lines> out;
-    bool inside = false;
-    for (auto& line : lines_of(document(name))) {
-        bool begins = !inside && (line.starts_with("```") || line.starts_with(".Bd -literal"));
-        bool ends = inside && (line == "```" || line == ".Ed");
-        if (begins) out.emplace_back();
-        else if (inside && !ends) out.back().push_back(name.starts_with("man/") ? unroff(line) : line);
-        inside = (inside || begins) && !ends;
-    }
-    return out;
 }
 
 struct Script { std::string name, language; Lines text; };
