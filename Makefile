@@ -165,7 +165,7 @@ check-layers:
 	@! grep -rnE 'include.*cmark' src --include='*.cc' --include='*.h' | grep -vE '^src/term/markdown|^src/version'
 
 check: all $(pages) $(BUILD)/unit
-	@make/packages jq systemd
+	@make/packages git jq systemd
 	cd $(BUILD) && IKIGAI_ROOT="$(CURDIR)" IKIGAI_BUILD="$(CURDIR)/$(BUILD)" IKIGAI_BIN="$(abspath $(ROOT))" ./unit
 
 # What takes longer is hidden from `make check` by its tag.

@@ -462,6 +462,57 @@ TEST_CASE("documents: ikigai-tools has the codes that the host reports")
     CHECK(all(envelopes, "\\.It Dv ([A-Z_]+)") == all(codes, "\"([A-Z_]+)\""));
 }
 
+namespace {
+
+// The names of all test cases.
+Names test_cases()
+{
+    Names out;
+    for (auto& entry : fs::recursive_directory_iterator(root() + "/tests"))
+        if (entry.path().extension() == ".cc") out.merge(all(document(fs::relative(entry.path(), root())), "TEST_CASE\\(\"([^\"]+)\""));
+    return out;
+}
+
+bool is_test(const std::string& named)
+{
+    static const auto cases = test_cases();
+    if (!named.ends_with("*"))
+        return cases.contains(named);
+    return std::ranges::any_of(cases, [&](auto& name) { return name.starts_with(named.substr(0, named.size() - 1)); });
+}
+
+}
+
+TEST_CASE("documents: the figures and tests that the README points to are there")
+{
+    auto readme = document("README.md"), rows = document("bench/rows.cc");
+    Names measured;
+    for (auto& list : all(readme, "make bench ROWS=([a-z,]+)"))
+        for (auto row : split(list, ',')) measured.insert(std::string(row));
+    CHECK(measured.size() > 5);
+    CHECK(without(measured, all(rows, "\\{\"([a-z]+)\", [a-z_]+\\}")) == Names{});
+
+    auto table = joined(between(lines_of(readme), "## Made for servers", "## Build"));
+    auto named = all(table, "`([a-z_]+: [^`]+)`");
+    CHECK(named.size() > 5);
+    for (auto& name : named) {
+        INFO(name);
+        CHECK(is_test(name));
+    }
+    CHECK(fs::exists(root() + "/" + *all(readme, "!\\[[^\\]]*\\]\\(([^)]+)\\)").begin()));
+}
+
+TEST_CASE("documents: each promise of ikigai-security names tests that there are")
+{
+    auto text = document("man/ikigai-security.7");
+    auto named = all(text, "\\.It Li ([a-z_ ]+: .+)\n");
+    CHECK(named.size() > 20);
+    for (auto& name : named) {
+        INFO(name);
+        CHECK(is_test(name));
+    }
+}
+
 TEST_CASE("documents: every built-in tool has its page")
 {
     User user;
