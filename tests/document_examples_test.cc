@@ -331,31 +331,67 @@ TEST_CASE("examples: in a container, as a user whom nobody knows")
     }
 }
 
+namespace {
+
+// A machine with what the examples name: a web server's configuration, a log, other programs in short.
+struct Furnished : Machine {
+    Furnished()
+    {
+        install(ikigai(), "/usr/local/bin/ikigai");
+        install(ikigai(), "/root/ikigai");
+        write("/etc/nginx/nginx.conf", "worker_processes auto\n");
+        write("/etc/hostname", "web1\n");
+        write("/root/libexec/ikigai/.folder", "");
+        write("/usr/local/bin/journalctl", "#!/bin/sh\necho 'nginx: emergency'\n", 0755);
+        write("/usr/local/bin/scp", "#!/bin/sh\n[ -x \"$1\" ] && [ \"$2\" = web1: ]\n", 0755);
+        write("/usr/local/bin/docker", "#!/bin/sh\necho \"docker $*\"\n", 0755);
+        // What ssh would do there, done here.
+        write("/usr/local/bin/ssh", "#!/bin/sh\nwhile getopts tR: o; do :; done\nshift $((OPTIND - 1))\n[ \"$1\" = web1 ] || exit 255\nshift\nexec sh -c \"$*\"\n", 0755);
+    }
+
+    Ran type(const std::string& line) const
+    {
+        return run_on(*this, {"/bin/sh", "-ec", line}, {"HOME=/root", "PATH=/usr/local/bin:/usr/bin:/bin", "IKIGAI_PROVIDER=offline", "LANG=C.UTF-8"}, 0, "/root");
+    }
+};
+
+}
+
 TEST_CASE("examples: the commands of ikigai.1 run as they stand there")
 {
     if (!can_mount())
         return skip("no namespaces for mounts");
-    Machine machine;
-    machine.install(ikigai(), "/usr/local/bin/ikigai");
-    machine.install(ikigai(), "/root/ikigai");
-    machine.write("/etc/nginx/nginx.conf", "worker_processes auto\n");
-    machine.write("/etc/hostname", "web1\n");
-    machine.write("/usr/local/bin/journalctl", "#!/bin/sh\necho 'nginx: emergency'\n", 0755);
-    machine.write("/usr/local/bin/scp", "#!/bin/sh\n[ -x \"$1\" ] && [ \"$2\" = web1: ]\n", 0755);
-    machine.write("/usr/local/bin/docker", "#!/bin/sh\necho \"docker $*\"\n", 0755);
-    // What ssh would do there, done here.
-    machine.write("/usr/local/bin/ssh", "#!/bin/sh\nwhile getopts tR: o; do :; done\nshift $((OPTIND - 1))\n[ \"$1\" = web1 ] || exit 255\nshift\nexec sh -c \"$*\"\n", 0755);
-
+    Furnished machine;
     auto commands = commands_in(page, ".Sh EXAMPLES", ".Sh SEE ALSO");
     CHECK(commands.size() > 10);
     for (auto& command : commands) {
         INFO(command);
-        auto ran = run_on(machine, {"/bin/sh", "-ec", command}, {"HOME=/root", "PATH=/usr/local/bin:/usr/bin:/bin", "IKIGAI_PROVIDER=offline", "LANG=C.UTF-8"}, 0, "/root");
+        auto ran = machine.type(command);
         INFO(ran.out << ran.err);
         CHECK(ran.status == 0);
         bool talks = holds(command, "-p '") || holds(command, "bash") || holds(command, "sandbox");
         if (talks) CHECK_FALSE(ran.out.empty());
     }
+}
+
+TEST_CASE("examples: the README's lines for scripts and tools run as they stand there")
+{
+    if (!can_mount())
+        return skip("no namespaces for mounts");
+    Furnished machine;
+    CHECK(machine.type("ikigai install-links libexec/ikigai").status == 0);
+    int tried = 0;
+    for (auto* section : {"## In scripts", "## Tools by hand"})
+        for (auto& line : between(lines_of(document("README.md")), section, "## ")) {
+            if (!line.starts_with("    ")) continue;
+            INFO(line);
+            auto ran = machine.type(line);
+            INFO(ran.out << ran.err);
+            CHECK(ran.status == 0);
+            CHECK_FALSE(ran.out.empty());
+            ++tried;
+        }
+    CHECK(tried > 7);
 }
 
 TEST_CASE("examples: what ikigai-security shows by hand is refused, and said to be")
