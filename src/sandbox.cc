@@ -7,12 +7,14 @@
 #include "refusal.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <dirent.h>
 #include <fcntl.h>
 #include <filesystem>
 #include <fnmatch.h>
 #include <memory>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -82,8 +84,10 @@ std::optional<std::string> no_sandbox()
 {
     if (seccomp_program({}).empty())
         return "ikigai does not know the system calls of this machine";
+    if (prctl(PR_GET_SECCOMP, 0, 0, 0, 0) < 0 && errno == EINVAL)
+        return "this kernel has no seccomp";
     if (landlock::abi() == 0)
-        return errno == EPERM ? "a filter of system calls, as services and containers have them, refuses landlock_create_ruleset"
+        return errno == EPERM ? "Landlock is refused here, as the seccomp profile of an old container manager does"
                               : "this kernel has no Landlock (Linux 5.13, and its name in /sys/kernel/security/lsm)";
     return {};
 }
@@ -130,23 +134,6 @@ bool Sandbox::holds_protected(const std::string& folder) const
     return true;
 }
 
-namespace {
-
-// In $TMPDIR or /tmp; where that is missing or read-only, as in a container with nothing else in it, in one of the others.
-Result<std::string> private_folder()
-{
-    int why = 0;
-    for (auto& folder : {temporary_folder(), std::string("/var/tmp"), std::string("/dev/shm")}) {
-        auto path = folder + "/ikigai-tools-XXXXXX";
-        if (mkdtemp(path.data()))
-            return path;
-        if (!why) why = errno;
-    }
-    return Error{code::write_failed, "no folder for the tools can be made in " + temporary_folder() + ": " + std::strerror(why)};
-}
-
-}
-
 Result<Sandbox> Sandbox::make(SandboxWish wish)
 {
     Sandbox out;
@@ -161,10 +148,10 @@ Result<Sandbox> Sandbox::make(SandboxWish wish)
         return out;
     }
     make_folders(out.wish_.outputs);   // the rules speak of the folder, not of its name
-    auto temporary = private_folder();
-    if (!temporary)
-        return temporary.error();
-    out.temporary_ = real_path(*temporary);
+    auto temporary = temporary_folder() + "/ikigai-tools-XXXXXX";
+    if (!mkdtemp(temporary.data()))
+        return Error{code::write_failed, "no folder for the tools can be made in " + temporary_folder() + ": " + std::strerror(errno)};
+    out.temporary_ = real_path(temporary);
 
     for (auto* path : secret) out.protect(path);
     for (auto& home : {home_folder(), passwd_home()})

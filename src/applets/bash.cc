@@ -116,16 +116,6 @@ Status failed(const std::string& why, Answer& answer)
     return Done{};
 }
 
-// /dev/null; where there is no /dev, as in a bare chroot, a pipe that has ended.
-Fd nothing_to_read()
-{
-    Fd out(open("/dev/null", O_RDONLY | O_CLOEXEC));
-    if (out)
-        return out;
-    auto pipe = make_pipe();
-    return pipe ? std::move(pipe->read) : Fd();
-}
-
 Status run(const Args& args, Answer& answer)
 {
     if (args.command.empty())
@@ -134,7 +124,7 @@ Status run(const Args& args, Answer& answer)
     auto output = output_file();
     if (!output)
         return failed(output.error().message, answer);
-    auto nothing = nothing_to_read();
+    Fd nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
     auto shell = Process::start({.argv = {"/bin/sh", "-c", args.command}, .env = shell_environment(), .in = nothing.get(),
                                  .out = output->get(), .err = output->get(), .own_session = false});
     if (!shell)
