@@ -286,6 +286,23 @@ TEST_CASE("documents: every tool in them is tried here")
     CHECK(names == tried);
 }
 
+TEST_CASE("documents: the commands that try a tool, as ikigai-tools has them")
+{
+    User user;
+    for (auto& script : scripts("man/ikigai-tools.7"))
+        if (script.language == "sh") user.install(script);
+    auto path = "PATH=" + fs::path(ikigai()).parent_path().string() + ":/usr/bin:/bin";
+    user.env.push_back(path);
+    auto commands = commands_in("man/ikigai-tools.7", ".Sh DESCRIPTION", ".Sh DISCOVERY");
+    CHECK(commands.size() == 3);
+    for (auto& command : commands) {
+        INFO(command);
+        auto ran = run({.argv = {"/bin/sh", "-c", command}, .env = user.env});
+        CHECK(ran.status == 0);
+        CHECK(ran.out.find(command.find("discover") == command.npos ? "\"disks\":" : "full_disks") != std::string::npos);
+    }
+}
+
 TEST_CASE("documents: the tools in shell and C work")
 {
     try_scripts([](auto& script) { return script.language != "python"; });
