@@ -3,6 +3,7 @@
 # make check        build and run every test; ends with "N passed, N failed, N skipped"
 # make check-all    the same, then again with sanitizers
 # make bench        figures, as ratios within one run; ROWS=start,chat: only these; CORPUS=DIR: to search in
+# make picture      draws the README's conversation anew, as the program shows it
 # make fuzz         looks for bytes that break something; TIME=600 TARGETS="html sse": seconds each, only these
 # make install      PREFIX=/usr/local DESTDIR=
 # make debug=1      build/debug/bin/ikigai: -O0, assertions
@@ -171,12 +172,16 @@ check-layers:
 	@! grep -rnE 'include.*cmark' src --include='*.cc' --include='*.h' | grep -vE '^src/term/markdown|^src/version'
 
 check: all $(pages) $(BUILD)/unit
+	@make/packages git jq systemd
 	cd $(BUILD) && IKIGAI_ROOT="$(CURDIR)" IKIGAI_BUILD="$(CURDIR)/$(BUILD)" IKIGAI_BIN="$(abspath $(ROOT))" ./unit
 
 # What takes longer is hidden from `make check` by its tag.
 check-all: check
 	cd $(BUILD) && IKIGAI_KILLS=1000 IKIGAI_ROOT="$(CURDIR)" IKIGAI_BUILD="$(CURDIR)/$(BUILD)" IKIGAI_BIN="$(abspath $(ROOT))" ./unit "[torture],[systems]"
 	$(MAKE) check sanitize=1
+
+picture: all $(BUILD)/unit
+	cd $(BUILD) && IKIGAI_PICTURE=write IKIGAI_ROOT="$(CURDIR)" IKIGAI_BUILD="$(CURDIR)/$(BUILD)" IKIGAI_BIN="$(abspath $(ROOT))" ./unit "picture: *"
 
 demo: all
 	@$(ROOT)/bin/ikigai chat
@@ -191,6 +196,6 @@ install: all $(pages)
 clean:
 	rm -rf bin build libexec
 
-.PHONY: all tools check check-all check-layers fuzz bench demo install clean always
+.PHONY: all tools check check-all check-layers fuzz bench picture demo install clean always
 .DELETE_ON_ERROR:
 -include $(objects:.o=.d) $(tests:.o=.d) $(entries:.o=.d) $(benches:.o=.d)

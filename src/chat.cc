@@ -97,6 +97,7 @@ int Chat::run()
 {
     if (!sandbox_.notice().empty())
         mouth_.warn(sandbox_.notice());
+    if (options_.keep && sessions_file().empty()) mouth_.warn("⚠ The conversation is not kept: there is no home. It goes on in memory.");
     look_for_kept();
     if (!keeper_.asking()) greet();
     show_guides();

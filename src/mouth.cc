@@ -12,9 +12,12 @@ constexpr int gray = 242, yellow = 179;
 
 std::string excerpt(std::string_view text)
 {
-    text = trim(text);
-    if (text.empty())
+    auto said = trim(text);
+    if (said.empty())
         return "(no output)";
+    auto before = static_cast<std::size_t>(said.data() - text.data());   // the first line keeps its indentation: it may be a column's
+    text = text.substr(before == 0 ? 0 : text.rfind('\n', before - 1) + 1);
+    text = text.substr(0, static_cast<std::size_t>(said.data() + said.size() - text.data()));
     std::size_t end = 0;
     for (int lines = 0; lines < 3 && end != text.npos; ++lines)
         end = text.find('\n', end ? end + 1 : 0);

@@ -7,12 +7,14 @@
 #include "refusal.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <dirent.h>
 #include <fcntl.h>
 #include <filesystem>
 #include <fnmatch.h>
 #include <memory>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -82,8 +84,11 @@ std::optional<std::string> no_sandbox()
 {
     if (seccomp_program({}).empty())
         return "ikigai does not know the system calls of this machine";
+    if (prctl(PR_GET_SECCOMP, 0, 0, 0, 0) < 0 && errno == EINVAL)
+        return "this kernel has no seccomp";
     if (landlock::abi() == 0)
-        return "this kernel has no Landlock (Linux 5.13, and its name in /sys/kernel/security/lsm)";
+        return errno == EPERM ? "Landlock is refused here, as the seccomp profile of an old container manager does"
+                              : "this kernel has no Landlock (Linux 5.13, and its name in /sys/kernel/security/lsm)";
     return {};
 }
 

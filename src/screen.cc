@@ -180,6 +180,7 @@ void Screen::add_question(term::Live& live) const
 void Screen::print(std::vector<Line> lines)
 {
     end_text();
+    last_call_.clear();
     for (auto& line : lines) view_.print(std::move(line));
     want();
 }

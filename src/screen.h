@@ -142,7 +142,7 @@ private:
     std::vector<std::string> queue_;
     std::string typed_;                      // plain: not yet a line
     std::string hint_;                       // until the next key
-    std::string shown_change_;               // the name of the tool whose change stands in the scrollback
+    std::vector<term::Line> last_call_;      // as it was printed, while nothing stands below it
     Clock::time_point last_key_{}, next_tick_{}, resumed_at_{};
     std::string_view model_does_ = "waiting for the model";
     bool left_ = false, lost_ = false, spoke_ = false, told_history_ = false;

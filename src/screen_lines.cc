@@ -100,14 +100,14 @@ std::vector<Line> preview_lines(const Preview& preview, std::size_t most)
     return all;
 }
 
-std::vector<Line> call_lines(const ToolCall& call, const Preview& preview, bool shown)
+std::vector<Line> call_lines(const ToolCall& call, const Preview& preview)
 {
     std::vector<Line> out;
     bool change = !preview.hunks.empty();
     auto words = change ? "file_path=" + Json(call.arguments.text("file_path")).dump() : arguments_line(call.arguments);
     auto part = utf8_prefix(words, most_of_arguments);
     out.push_back(Line("→ " + call.name + ": ", faint_style).add(part, faint_style).add(part.size() < words.size() ? " …" : "", faint_style));
-    if (change && !shown)
+    if (change)
         for (auto& line : preview_lines(preview, most_of_change)) out.push_back(std::move(line));
     return out;
 }

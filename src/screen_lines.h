@@ -45,8 +45,8 @@ inline constexpr term::Style faint_style{.ink = term::Ink::faint}, warning_style
 // A message of the person: of many lines only the first.
 std::vector<term::Line> user_lines(std::string_view text);
 
-// A file's change instead of the arguments, where the preview has one. shown: it stands above already.
-std::vector<term::Line> call_lines(const ToolCall&, const Preview&, bool shown = false);
+// A file's change instead of the arguments, where the preview has one.
+std::vector<term::Line> call_lines(const ToolCall&, const Preview&);
 std::vector<term::Line> result_lines(const Json& envelope);
 
 // A sentence with the sign before it, unless it has one.

@@ -3,6 +3,8 @@
 
 #include "base/text.h"
 
+#include <algorithm>
+
 namespace ik {
 
 using term::Line;
@@ -10,6 +12,11 @@ using term::Line;
 namespace {
 
 constexpr std::size_t most_of_printed_preview = 2000;
+
+bool ends_with(std::span<const Line> lines, std::span<const Line> end)
+{
+    return !end.empty() && end.size() <= lines.size() && std::ranges::equal(lines.last(end.size()), end);
+}
 
 }
 
@@ -23,6 +30,7 @@ void Screen::event(const Event& event)
     if (auto* text = std::get_if<ModelSaid>(&event)) {
         spoken_.feed(text->text);
         spoke_ = true;
+        last_call_.clear();
         model_does_ = "answering";
         want();
     } else if (std::holds_alternative<ModelThought>(event)) {
@@ -41,9 +49,9 @@ void Screen::event(const Event& event)
 
 void Screen::call(const ToolCall& call)
 {
-    auto preview = preview_of(call);
-    bool shown = std::exchange(shown_change_, {}) == preview.subject;   // with the question
-    print(call_lines(call, preview, shown));
+    auto lines = call_lines(call, preview_of(call));
+    print(lines);
+    last_call_ = std::move(lines);
 }
 
 void Screen::result(const ToolCall&, const Json& envelope, milliseconds) { print(result_lines(envelope)); }
@@ -96,11 +104,12 @@ void Screen::ask(Question question)
     auto rows = static_cast<std::size_t>(std::max(view_.size().rows - 8, 4));
     question_ = Asked{.question = std::move(question), .preview = {}, .why = {}};
     auto preview = preview_lines(question_->question.preview, most_of_printed_preview);
-    if (preview.size() <= rows && !plain_)
+    if (ends_with(last_call_, preview))
+        ;   // it stands right above, with the call
+    else if (preview.size() <= rows && !plain_)
         question_->preview = std::move(preview);
     else {   // too long to stand above the prompt: it can be scrolled to
-        shown_change_ = question_->question.preview.subject;
-        preview.insert(preview.begin(), Line("→ " + shown_change_, faint_style));
+        preview.insert(preview.begin(), Line("→ " + question_->question.preview.subject, faint_style));
         print(std::move(preview));
     }
     hint_.clear();

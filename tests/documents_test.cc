@@ -3,7 +3,9 @@
 #include "base/poll.h"
 #include "base/process.h"
 #include "base/text.h"
+#include "sandbox.h"
 #include "settings.h"
+#include "support/documents.h"
 #include "support/server.h"
 #include "support/terminal.h"
 #include "support/world.h"
@@ -28,45 +30,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Names = std::set<std::string>;
-using Lines = std::vector<std::string>;
-
-std::string document(const std::string& name)
-{
-    std::ifstream in(root() + "/" + name, std::ios::binary);
-    std::string text(std::istreambuf_iterator<char>(in), {});
-    INFO(name);
-    REQUIRE(!text.empty());
-    return text;
-}
-
-Lines lines_of(std::string text)
-{
-    Lines out;
-    if (!text.empty() && text.back() != '\n') text += '\n';
-    while (auto line = take_line(text)) out.push_back(*line);
-    return out;
-}
-
-std::string joined(const Lines& lines)
-{
-    std::string out;
-    for (auto& line : lines) out += line + "\n";
-    return out;
-}
-
-// The lines between the one that begins with `from` and the next that begins with `to`.
-Lines between(const Lines& lines, const std::string& from, const std::string& to)
-{
-    Lines out;
-    bool inside = false;
-    for (auto& line : lines)
-        if (inside && line.starts_with(to)) return out;
-        else if (inside) out.push_back(line);
-        else inside = line.starts_with(from);
-    INFO("from " << from << " to " << to);
-    CHECK(inside);
-    return out;
-}
 
 // Every match's first group.
 Names all(const std::string& text, const std::string& expression)
@@ -81,24 +44,6 @@ Names without(Names names, const Names& others)
 {
     for (auto& other : others) names.erase(other);
     return names;
-}
-
-// Text of a literal display, as it is read.
-std::string unroff(const std::string& line) { return std::regex_replace(line, std::regex("\\\\e"), "\\"); }
-
-// Literal blocks of a document: between fences, or in .Bd -literal.
-std::vector<Lines> blocks(const std::string& name)
-{
-    std::vector<Lines> out;
-    bool inside = false;
-    for (auto& line : lines_of(document(name))) {
-        bool begins = !inside && (line.starts_with("```") || line.starts_with(".Bd -literal"));
-        bool ends = inside && (line == "```" || line == ".Ed");
-        if (begins) out.emplace_back();
-        else if (inside && !ends) out.back().push_back(name.starts_with("man/") ? unroff(line) : line);
-        inside = (inside || begins) && !ends;
-    }
-    return out;
 }
 
 struct Script { std::string name, language; Lines text; };
@@ -218,7 +163,7 @@ void try_port_open(const User& user)
     auto at = [](int port) { return object({{"host", "127.0.0.1"}, {"port", port}}).dump(); };
     auto open = through_host(user, "port_open", at(server.port()));
     CHECK(open.envelope.dump() == R"({"tool_success":true,"result":{"open":true}})");
-    CHECK(open.err == "port_open: 127.0.0.1:" + std::to_string(server.port()) + "\n");
+    CHECK(open.err.ends_with("port_open: 127.0.0.1:" + std::to_string(server.port()) + "\n"));
     auto closed = result(user, "port_open", at(closed_port()));
     REQUIRE(closed.find("open"));
     CHECK(*closed.find("open") == Json(false));
@@ -262,7 +207,12 @@ void try_scripts(const std::function<bool(const Script&)>& wanted)
         CHECK(!tool.find("schema")->text("description").empty());
         CHECK(tool.find("schema")->find("parameters")->text("type") == "object");
         REQUIRE(trials.contains(script.name));
-        trials.at(script.name)(user);
+        for (auto* sandbox : {"IKIGAI_SANDBOX=off", "IKIGAI_SANDBOX=workspace"}) {
+            if (std::string_view(sandbox).ends_with("workspace") && no_sandbox()) continue;
+            INFO(sandbox);
+            user.env.push_back(sandbox);
+            trials.at(script.name)(user);
+        }
     }
 }
 
@@ -334,6 +284,23 @@ TEST_CASE("documents: every tool in them is tried here")
     Names tried;
     for (auto& [name, trial] : trials) tried.insert(name);
     CHECK(names == tried);
+}
+
+TEST_CASE("documents: the commands that try a tool, as ikigai-tools has them")
+{
+    User user;
+    for (auto& script : scripts("man/ikigai-tools.7"))
+        if (script.language == "sh") user.install(script);
+    auto path = "PATH=" + fs::path(ikigai()).parent_path().string() + ":/usr/bin:/bin";
+    user.env.push_back(path);
+    auto commands = commands_in("man/ikigai-tools.7", ".Sh DESCRIPTION", ".Sh DISCOVERY");
+    CHECK(commands.size() == 3);
+    for (auto& command : commands) {
+        INFO(command);
+        auto ran = run({.argv = {"/bin/sh", "-c", command}, .env = user.env});
+        CHECK(ran.status == 0);
+        CHECK(ran.out.find(command.find("discover") == command.npos ? "\"disks\":" : "full_disks") != std::string::npos);
+    }
 }
 
 TEST_CASE("documents: the tools in shell and C work")
@@ -516,6 +483,57 @@ TEST_CASE("documents: ikigai-tools has the codes that the host reports")
     auto codes = joined(between(lines_of(document("src/base/result.h")), "// what the host reports", "// what the model"));
     auto envelopes = joined(between(lines_of(document("man/ikigai-tools.7")), ".Sh ENVELOPES", ".Sh EVENTS"));
     CHECK(all(envelopes, "\\.It Dv ([A-Z_]+)") == all(codes, "\"([A-Z_]+)\""));
+}
+
+namespace {
+
+// The names of all test cases.
+Names test_cases()
+{
+    Names out;
+    for (auto& entry : fs::recursive_directory_iterator(root() + "/tests"))
+        if (entry.path().extension() == ".cc") out.merge(all(document(fs::relative(entry.path(), root())), "TEST_CASE\\(\"([^\"]+)\""));
+    return out;
+}
+
+bool is_test(const std::string& named)
+{
+    static const auto cases = test_cases();
+    if (!named.ends_with("*"))
+        return cases.contains(named);
+    return std::ranges::any_of(cases, [&](auto& name) { return name.starts_with(named.substr(0, named.size() - 1)); });
+}
+
+}
+
+TEST_CASE("documents: the figures and tests that the README points to are there")
+{
+    auto readme = document("README.md"), rows = document("bench/rows.cc");
+    Names measured;
+    for (auto& list : all(readme, "make bench ROWS=([a-z,]+)"))
+        for (auto row : split(list, ',')) measured.insert(std::string(row));
+    CHECK(measured.size() > 5);
+    CHECK(without(measured, all(rows, "\\{\"([a-z]+)\", [a-z_]+\\}")) == Names{});
+
+    auto table = joined(between(lines_of(readme), "## Made for servers", "## Build"));
+    auto named = all(table, "`([a-z_]+: [^`]+)`");
+    CHECK(named.size() > 5);
+    for (auto& name : named) {
+        INFO(name);
+        CHECK(is_test(name));
+    }
+    CHECK(fs::exists(root() + "/" + *all(readme, "!\\[[^\\]]*\\]\\(([^)]+)\\)").begin()));
+}
+
+TEST_CASE("documents: each promise of ikigai-security names tests that there are")
+{
+    auto text = document("man/ikigai-security.7");
+    auto named = all(text, "\\.It Li ([a-z_ ]+: .+)\n");
+    CHECK(named.size() > 20);
+    for (auto& name : named) {
+        INFO(name);
+        CHECK(is_test(name));
+    }
 }
 
 TEST_CASE("documents: every built-in tool has its page")

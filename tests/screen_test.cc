@@ -332,41 +332,62 @@ TEST_CASE("screen: a word to the model can be thought better of")
     CHECK(stage.screen->asking());
 }
 
-TEST_CASE("screen: a change is shown in colours, with the question and with the call")
+TEST_CASE("screen: columns of a result stay columns, from its first line on")
+{
+    Stage stage;
+    stage.screen->result(bash("uniq -c"), output("\n \n   1893 /\n    212 /cart\n\n"), 5ms);
+    CHECK(stage.shown("←    1893 /\n      212 /cart\n"));
+    stage.screen->result(bash("true"), output(" \n\n"), 5ms);
+    CHECK(stage.shown("← (no output)\n"));
+}
+
+TEST_CASE("screen: a change is shown in colours, with the call or with the question")
 {
     test::Folder folder;
     folder.write("a.txt", "one\ntwo\nthree\nfour\nfive\nsix\nseven\n");
     ToolCall edit{"1", "file_edit", object({{"file_path", "a.txt"}, {"old_string", "four"}, {"new_string", "4"}})};
-    Stage stage({}, {60, 24});
-    stage.screen->ask({.preview = preview_of(edit), .reason = "", .always = ""});
-    REQUIRE(stage.shown("⚠ Allow file_edit a.txt?\n  @@ -1,7 +1,7 @@\n    one\n    two\n    three\n  - four\n  + 4\n    five\n    six\n    seven\n  y once"));
+    Question about{.preview = preview_of(edit), .reason = "", .always = ""};
+    const std::string change = "\n  @@ -1,7 +1,7 @@\n    one\n    two\n    three\n  - four\n  + 4\n    five\n    six\n    seven\n";
+    Stage stage({}, {60, 40});
+    stage.screen->call(edit);
+    stage.screen->ask(about);
+    REQUIRE(stage.shown("→ file_edit: file_path=\"a.txt\"" + change + "⚠ Allow file_edit a.txt?\n  y once"));
+    CHECK_FALSE(stage.shows("old_string"));
     CHECK(stage.seen.cell(5, 2).colour == 167);
     CHECK(stage.seen.cell(6, 2).colour == 108);
     stage.settle();
     stage.type("y");
     REQUIRE(stage.did(Did::answered));
+    // Once more, with something between the call and its question.
     stage.screen->call(edit);
-    REQUIRE(stage.shown("→ file_edit: file_path=\"a.txt\"\n  @@ -1,7 +1,7 @@\n    one"));
-    CHECK_FALSE(stage.shows("old_string"));
+    stage.screen->warn("something else");
+    stage.screen->ask(about);
+    REQUIRE(stage.shown("something else\n⚠ Allow file_edit a.txt?" + change + "  y once"));
+    // And where the file has changed meanwhile.
+    stage.screen->ask_no_more();
+    stage.screen->call(edit);
+    folder.write("a.txt", "one\nfour\n");
+    stage.screen->ask({.preview = preview_of(edit), .reason = "", .always = ""});
+    REQUIRE(stage.shown("seven\n⚠ Allow file_edit a.txt?\n  @@ -1,2 +1,2 @@\n    one\n  - four\n  + 4\n  y once"));
 }
 
-TEST_CASE("screen: a long change goes where it can be scrolled to, once")
+TEST_CASE("screen: a long change goes where it can be scrolled to")
 {
     test::Folder folder;
     std::string content;
     for (int i = 0; i < 100; ++i) content += "row " + std::to_string(i) + "\n";
     ToolCall write{"1", "file_write", object({{"file_path", "new.txt"}, {"content", content}})};
+    Question about{.preview = preview_of(write), .reason = "", .always = ""};
     Stage stage;
-    stage.screen->ask({.preview = preview_of(write), .reason = "", .always = ""});
+    stage.screen->ask(about);
     REQUIRE(stage.shown("⚠ Allow file_write new.txt?\n  y once"));
     for (int i : {0, 50, 99}) CHECK(stage.shows("+ row " + std::to_string(i) + "\n"));
     stage.settle();
     stage.type("y");
     REQUIRE(stage.did(Did::answered));
-    stage.screen->call(write);
-    REQUIRE(stage.shown("→ file_write: file_path=\"new.txt\""));
-    auto text = stage.text();
-    CHECK(text.find("+ row 0\n") == text.rfind("+ row 0\n"));
+    // The call of that name that comes next shows its own.
+    stage.screen->call({"2", "file_write", object({{"file_path", "new.txt"}, {"content", "short\n"}})});
+    CHECK(stage.shown("→ file_write: file_path=\"new.txt\"\n  @@ -0,0 +1 @@\n  + short\n"));
 }
 
 TEST_CASE("screen: messages wait, are shown, and can be had back")
