@@ -391,3 +391,12 @@ TEST_CASE("faults: each system call of each program fails once", "[.torture]")
                     failed[what.second] ? "" : faults_of(what.second).empty() ? " (cannot fail)" : ": NOT COVERED");
     std::printf("%d faults in %zu programs\n", all, scenes.size());
 }
+
+TEST_CASE("faults: a child's end that is looked for again")
+{
+    if (!can_trace())
+        return skip("processes cannot be traced here");
+    auto scenes = other_scenes();
+    CHECK(fails_well(scenes[3], {.process = "bash", .call = SYS_wait4, .number = EINTR}));
+    CHECK(fails_well(scenes[5], {.process = "ikigai run", .call = SYS_wait4, .number = EINTR}));
+}
