@@ -400,3 +400,13 @@ TEST_CASE("faults: a child's end that is looked for again")
     CHECK(fails_well(scenes[3], {.process = "bash", .call = SYS_wait4, .number = EINTR}));
     CHECK(fails_well(scenes[5], {.process = "ikigai run", .call = SYS_wait4, .number = EINTR}));
 }
+
+TEST_CASE("faults: a command's output that cannot be read back is an error, and not empty")
+{
+    if (!can_trace())
+        return skip("processes cannot be traced here");
+    auto bash = other_scenes()[3];
+    for (int nth : {1, 2})
+        for (int number : {EIO, EINTR}) CHECK(fails_well(bash, {.process = "bash", .call = SYS_pread64, .nth = nth, .number = number}));
+    CHECK(fails_well(bash, {.process = "bash", .call = SYS_newfstatat, .nth = 2, .number = ENOMEM}));
+}
