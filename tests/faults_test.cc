@@ -410,3 +410,13 @@ TEST_CASE("faults: a command's output that cannot be read back is an error, and 
         for (int number : {EIO, EINTR}) CHECK(fails_well(bash, {.process = "bash", .call = SYS_pread64, .nth = nth, .number = number}));
     CHECK(fails_well(bash, {.process = "bash", .call = SYS_newfstatat, .nth = 2, .number = ENOMEM}));
 }
+
+TEST_CASE("faults: a child that cannot be heard is ended")
+{
+    if (!can_trace())
+        return skip("processes cannot be traced here");
+    auto talk = conversation();
+    int injected = 0;
+    for (int nth : {6, 7, 8, 9, 10}) injected += fails_well(talk, {.process = "ikigai chat'", .call = SYS_read, .nth = nth, .number = EIO});
+    CHECK(injected == 5);
+}
