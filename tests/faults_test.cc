@@ -420,3 +420,11 @@ TEST_CASE("faults: a child that cannot be heard is ended")
     for (int nth : {6, 7, 8, 9, 10}) injected += fails_well(talk, {.process = "ikigai chat'", .call = SYS_read, .nth = nth, .number = EIO});
     CHECK(injected == 5);
 }
+
+TEST_CASE("faults: a disk that fails once is no damaged database")
+{
+    if (!can_trace())
+        return skip("processes cannot be traced here");
+    auto talk = conversation();
+    for (int nth : {3, 5, 6}) CHECK(fails_well(talk, {.process = "ikigai store", .call = SYS_pread64, .nth = nth, .number = EIO}));
+}
