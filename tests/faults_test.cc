@@ -428,3 +428,17 @@ TEST_CASE("faults: a disk that fails once is no damaged database")
     auto talk = conversation();
     for (int nth : {3, 5, 6}) CHECK(fails_well(talk, {.process = "ikigai store", .call = SYS_pread64, .nth = nth, .number = EIO}));
 }
+
+TEST_CASE("faults: glob and grep say what they could not read")
+{
+    if (!can_trace())
+        return skip("processes cannot be traced here");
+    auto scenes = other_scenes();
+    for (int number : {EIO, ENOMEM}) {
+        CHECK(fails_well(scenes[1], {.process = "glob", .call = SYS_openat, .number = number}));
+        CHECK(fails_well(scenes[2], {.process = "grep", .call = SYS_openat, .nth = 12, .number = number}));
+    }
+    CHECK(fails_well(scenes[1], {.process = "glob", .call = SYS_getdents64, .number = EIO}));
+    CHECK(fails_well(scenes[2], {.process = "grep", .call = SYS_getdents64, .number = EIO}));
+    CHECK(fails_well(scenes[2], {.process = "grep", .call = SYS_read, .nth = 12, .number = EIO}));
+}
