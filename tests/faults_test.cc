@@ -442,3 +442,14 @@ TEST_CASE("faults: glob and grep say what they could not read")
     CHECK(fails_well(scenes[2], {.process = "grep", .call = SYS_getdents64, .number = EIO}));
     CHECK(fails_well(scenes[2], {.process = "grep", .call = SYS_read, .nth = 12, .number = EIO}));
 }
+
+TEST_CASE("faults: a folder of tools that cannot be listed is told of")
+{
+    if (!can_trace())
+        return skip("processes cannot be traced here");
+    Stage stage;
+    auto traced = trace({.program = stage.program({ikigai(), "discover", "--json"}), .fault = Fault{.process = "ikigai discover", .call = SYS_getdents64, .number = EIO}});
+    INFO(traced.ran.out << traced.ran.err);
+    CHECK(traced.injected);
+    CHECK(holds(traced.ran.out + traced.ran.err, "Input/output error"));
+}
