@@ -6,6 +6,7 @@
 #include "base/signals.h"
 #include "term/tty.h"
 
+#include <cerrno>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -23,9 +24,18 @@ extern "C" char __executable_start, etext;   // of the linker: where our code be
 namespace ik {
 namespace {
 
+// The next child that has changed, 0 or less when there is none.
+pid_t next_changed(int& status, int options)
+{
+    for (;;)
+        if (auto id = waitpid(-1, &status, WNOHANG | options); id >= 0 || errno != EINTR)
+            return id;
+}
+
 void reap_all()
 {
-    while (waitpid(-1, nullptr, WNOHANG) > 0)
+    int status = 0;
+    while (next_changed(status, 0) > 0)
         ;
 }
 
@@ -118,7 +128,7 @@ void give_code_back()
         }
         int status = 0;
         bool ended = false;
-        for (pid_t id; (id = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0;)
+        for (pid_t id; (id = next_changed(status, WUNTRACED)) > 0;)
             if (id == inner && WIFSTOPPED(status))
                 stop_too(inner);
             else if (id == inner && (ended = true))

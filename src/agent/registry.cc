@@ -36,8 +36,10 @@ Result<std::vector<std::string>> names_in(const std::string& folder)
     std::unique_ptr<DIR, int (*)(DIR*)> dir(opendir(folder.c_str()), closedir);
     if (!dir)
         return errno == ENOENT || errno == ENOTDIR ? Result(names) : Error{code::read_failed, folder + ": " + std::strerror(errno)};
-    while (auto* entry = readdir(dir.get()))
+    for (errno = 0; auto* entry = readdir(dir.get()); errno = 0)
         names.emplace_back(entry->d_name);
+    if (errno)
+        return Error{code::read_failed, folder + ": " + std::strerror(errno)};
     std::ranges::sort(names);
     return names;
 }

@@ -33,10 +33,11 @@ constexpr Example examples[] = {
 
 constexpr off_t max_output = 256 << 20;
 
+// -1 where it cannot be told.
 off_t size_of(const Fd& file)
 {
     struct stat info {};
-    return fstat(file.get(), &info) < 0 ? 0 : info.st_size;
+    return fstat(file.get(), &info) < 0 ? -1 : info.st_size;
 }
 
 // Where the shell writes. A file and not a pipe: a command that is left in the background
@@ -90,23 +91,38 @@ Exit wait_for(Process& shell, const Fd& output)
     return exit;
 }
 
-// All of the file but one newline at its end.
-void tell(const Fd& file, Answer& answer)
+// As many bytes as there are from there on, -1 where they cannot be read.
+ssize_t read_at(const Fd& file, off_t at, char* buffer, off_t most)
+{
+    for (;;)
+        if (auto n = pread(file.get(), buffer, static_cast<std::size_t>(most), at); n >= 0 || errno != EINTR)
+            return n;
+}
+
+// All of the file but one newline at its end. Error: READ_FAILED, behind what could be read.
+Status tell(const Fd& file, Answer& answer)
 {
     std::array<char, 65536> buffer;
     off_t size = size_of(file), at = 0;
-    if (size > 0 && pread(file.get(), buffer.data(), 1, size - 1) == 1 && buffer[0] == '\n')
-        --size;
+    ssize_t n = size < 0 ? -1 : 0;
+    if (size > 0) {
+        n = read_at(file, size - 1, buffer.data(), 1);
+        size -= n == 1 && buffer[0] == '\n';
+    }
     answer.open_text("output");
-    while (at < size && !answer.lost()) {
-        auto wanted = std::min<off_t>(static_cast<off_t>(buffer.size()), size - at);
-        auto n = pread(file.get(), buffer.data(), static_cast<std::size_t>(wanted), at);
-        if (n <= 0)
-            break;
-        answer.text({buffer.data(), static_cast<std::size_t>(n)});
+    while (n >= 0 && at < size && !answer.lost()) {
+        n = read_at(file, at, buffer.data(), std::min<off_t>(static_cast<off_t>(buffer.size()), size - at));
+        if (n == 0)
+            break;   // it has become shorter
+        if (n > 0)
+            answer.text({buffer.data(), static_cast<std::size_t>(n)});
         at += n;
     }
+    int why = errno;
     answer.close_text();
+    if (n < 0)
+        return Error{code::read_failed, std::string("The command has run, but its output cannot be read: ") + std::strerror(why)};
+    return Done{};
 }
 
 Status failed(const std::string& why, Answer& answer)
@@ -131,9 +147,9 @@ Status run(const Args& args, Answer& answer)
         return failed(shell.error().message, answer);
 
     auto exit = wait_for(*shell, *output);
-    tell(*output, answer);
+    auto told = tell(*output, answer);
     answer.member("exit_code", exit.status());
-    return Done{};
+    return told;
 }
 
 }
@@ -153,7 +169,7 @@ constinit const Applet applets::bash = applet<Args, params, run>({
                ".Pp\n"
                "The exit code is 127 where the command was not found or is empty,\n"
                "and 128 + N where the shell died of signal N.",
-    .errors = "",
+    .errors = ".It Dv READ_FAILED\nThe command has run, but its output could not be read back, or not all of it.\n",
     .examples = examples,
 });
 

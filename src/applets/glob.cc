@@ -23,19 +23,20 @@ constexpr Example examples[] = {
 
 Status run(const Args& args, Answer& answer)
 {
-    auto paths = walk({.pattern = args.pattern, .path = args.path.value_or("")});
-    if (!paths)
-        return paths.error();
+    std::vector<std::string> paths;
+    auto walked = walk({.pattern = args.pattern, .path = args.path.value_or("")}, [&](const std::string& path) { return paths.push_back(path), true; });
+    if (!walked && (paths.empty() || walked.error().code != code::read_error))
+        return walked;
     answer.open_text("output");
     std::string_view between;
-    for (auto& path : *paths) {
+    for (auto& path : paths) {
         answer.text(between);
         answer.text(path);
         between = "\n";
     }
     answer.close_text();
-    answer.member("count", paths->size());
-    return Done{};
+    answer.member("count", paths.size());
+    return walked;
 }
 
 }
@@ -52,10 +53,11 @@ constinit const Applet applets::glob = applet<Args, params, run>({
                "A component\n.Ql **\nmatches folders at any depth, none included,\nbut hidden folders and symbolic links are not entered by it;\n"
                "at the end of a pattern it is everything below.\n"
                ".Pp\n"
-               "Folders that cannot be read are skipped.\n"
+               "Folders that may not be read are skipped.\n"
                "No match is not an error.",
     .errors = ".It Dv INVALID_PATTERN\nThe pattern is empty, or longer than any path (4,095 bytes).\n"
-              ".It Dv READ_ERROR\nNo file descriptor was left to read a folder with.\n"
+              ".It Dv READ_ERROR\nA folder could not be read for another reason, which\n.Va hint\nnames:\n"
+              "no file descriptor was left, the disk is broken.\nWhat was found elsewhere is in the answer all the same.\n"
               ".It Dv OUT_OF_MEMORY\nThere are more paths than memory.\n",
     .examples = examples,
 });

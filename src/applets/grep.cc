@@ -45,9 +45,13 @@ Status run(const Args& args, Answer& answer)
 
     answer.open_text("output");
     std::size_t count = 0;
+    std::string unread;
     auto deliver = [&](FoundLines& found) {
         answer.text(std::string_view(found.text).substr(count == 0 && found.count > 0));   // no newline before the first
         count += found.count;
+        if (unread.empty())
+            unread = std::move(found.unread);
+        found.unread.clear();
         found.count = 0;
         found.text.clear();
         return !answer.lost();
@@ -56,8 +60,8 @@ Status run(const Args& args, Answer& answer)
     std::optional<SearchPool> together;
     auto threads = std::min(processors(), most_threads);
     std::size_t searched = 0;
-    // Whatever else goes wrong, only a bad expression is an error.
-    (void)walk(files, [&](const std::string& path) {
+    // Whatever else goes wrong, only a bad expression is an error; but that not everything was searched is said.
+    auto walked = walk(files, [&](const std::string& path) {
         if (!together && threads > 1 && searched++ == few_files) {
             if (!deliver(alone.found()))
                 return false;
@@ -72,6 +76,10 @@ Status run(const Args& args, Answer& answer)
     deliver(alone.found());
     answer.close_text();
     answer.member("count", count);
+    if (!walked && walked.error().code == code::read_error)
+        unread = walked.error().hint;
+    if (!unread.empty())
+        answer.member("hint", "not everything could be read: " + unread);
     return Done{};
 }
 
@@ -83,7 +91,8 @@ constinit const Applet applets::grep = applet<Args, params, run>({
     .details = "Each line that matches is shown whole, as\n.Ql file:line: content ,\nfile after file in byte order.\n"
                "The files are those that\n.Xr ikigai-glob 1\nfinds for\n.Va glob\n(all that are not hidden, where it is missing or empty) in\n.Va path :\n"
                "without\n.Ql **\nin it, no folder below is searched.\n"
-               "Only regular files are searched, no symbolic links;\nfiles that cannot be read are skipped.\n"
+               "Only regular files are searched, no symbolic links;\nfiles that may not be read are skipped.\n"
+               "Where one could not be read for another reason, such as a broken disk, the answer's\n.Va hint\nnames it.\n"
                "A file with a NUL byte in its first 8 KB is named once, as\n.Ql file: binary file matches .\n"
                "A line longer than 64 MB is searched, and shown, in pieces of that size.\n"
                ".Pp\n"

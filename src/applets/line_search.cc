@@ -1,5 +1,8 @@
 #include "applets/line_search.h"
 
+#include "applets/walk.h"
+
+#include <cerrno>
 #include <cstring>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -17,10 +20,21 @@ Fd LineSearch::open_regular(const std::string& path)
 {
     Fd fd(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC));
     struct stat info {};
-    if (!fd || fstat(fd.get(), &info) < 0 || !S_ISREG(info.st_mode))
+    if (!fd || fstat(fd.get(), &info) < 0) {
+        miss(path);
+        return Fd();
+    }
+    if (!S_ISREG(info.st_mode))
         return Fd();
     expected_ = static_cast<std::size_t>(info.st_size);
     return fd;
+}
+
+// Of errno.
+void LineSearch::miss(const std::string& path)
+{
+    if (int why = errno; found_.unread.empty() && !is_passed_over(why))
+        found_.unread = path + ": " + std::strerror(why);
 }
 
 bool LineSearch::file(const std::string& path, Deliver deliver)
@@ -31,7 +45,7 @@ bool LineSearch::file(const std::string& path, Deliver deliver)
     size_ = line_ = read_ = 0;
     ended_ = false;
     binary_.reset();
-    while (!ended_ && fill(fd)) {
+    while (!ended_ && fill(fd, path)) {
         auto whole = complete();
         if (!lines(path, {buffer_.data(), whole}, deliver))
             break;
@@ -45,14 +59,16 @@ bool LineSearch::file(const std::string& path, Deliver deliver)
 }
 
 // Reads until the buffer is full or the file at its end. False when it cannot be read on.
-bool LineSearch::fill(const Fd& fd)
+bool LineSearch::fill(const Fd& fd, const std::string& path)
 {
     if (size_ == buffer_.size())
         buffer_.resize(std::min(longest_line, std::max(first_buffer, buffer_.size() * 2)));
     while (size_ < buffer_.size() && !ended_) {
         auto n = read_some(fd.get(), buffer_.data() + size_, buffer_.size() - size_);
-        if (n < 0)
+        if (n < 0) {
+            miss(path);
             return false;
+        }
         size_ += static_cast<std::size_t>(n);
         read_ += static_cast<std::size_t>(n);
         ended_ = n == 0 || read_ == expected_;   // of /proc and the like no size is known

@@ -11,6 +11,7 @@ namespace ik {
 struct FoundLines {
     std::string text;
     std::size_t count = 0;
+    std::string unread = {};   // the first file that could not be read, and why; not those that are passed over
 };
 
 // Takes what was found so far, and empties it. False: no more is wanted.
@@ -21,13 +22,14 @@ public:
     explicit LineSearch(Matcher matcher) : matcher_(std::move(matcher)) {}
 
     // What is found is added to found(), and delivered when that is more than 64 KB or one line.
-    // What is no regular file and what cannot be read is passed over. False: no more is wanted.
+    // What is no regular file and what may not be read is passed over. False: no more is wanted.
     bool file(const std::string& path, Deliver);
     FoundLines& found() { return found_; }
 
 private:
     Fd open_regular(const std::string& path);
-    bool fill(const Fd&);
+    bool fill(const Fd&, const std::string& path);
+    void miss(const std::string& path);
     std::size_t complete() const;
     bool binary();
     bool lines(const std::string& path, std::string_view text, Deliver);

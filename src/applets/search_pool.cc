@@ -118,7 +118,7 @@ void SearchPool::done(std::size_t turn, FoundLines found)
     std::lock_guard lock(mutex_);
     done_[turn] = std::move(found);
     for (auto first = done_.begin(); first != done_.end() && first->first == turn_; first = done_.erase(first), ++turn_)
-        if (wanted_ && first->second.count && !deliver_(first->second))
+        if (wanted_ && (first->second.count || !first->second.unread.empty()) && !deliver_(first->second))
             wanted_ = false;
     changed_.notify_all();
 }

@@ -165,6 +165,7 @@ private:
     void enter(Places);
     void look_up(const Places&);
     bool read_folder(const Places&);
+    void miss(const std::string& path);
     void consider(const char* name, unsigned char known, const Places&);
     void found(std::string_view name, Type);
     void descend(std::string name, Places);
@@ -174,7 +175,7 @@ private:
 
     Pattern pattern_;
     bool regular_only_;
-    bool no_descriptor_ = false;
+    std::string unread_;               // the first folder that could not be read, and why
     std::string path_;                 // of the folder that is being looked at, with its slash
     std::vector<char> buffer_;
     std::vector<Task> waiting_;        // the first in byte order last; its parents are a prefix of path_ when its turn comes
@@ -197,8 +198,8 @@ Status Walk::run(FunctionRef<bool(const std::string&)> tell)
         else if (!tell(path_))
             return Done{};
     }
-    if (no_descriptor_)
-        return Error{code::read_error, "Read error during glob"};
+    if (!unread_.empty())
+        return Error{code::read_error, "Read error during glob", unread_};
     return Done{};
 }
 
@@ -234,6 +235,8 @@ void Walk::look_up(const Places& places)
             descend(part.text, {static_cast<std::uint16_t>(place + 1)});
         else if (lstat((path_ + part.text).c_str(), &info) == 0)
             found(part.text, type_of(info.st_mode));
+        else
+            miss(path_ + part.text);
     }
 }
 
@@ -242,11 +245,13 @@ bool Walk::read_folder(const Places& places)
 {
     Fd fd(open(path_.empty() ? "." : path_.c_str(), O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_CLOEXEC));
     if (!fd) {
-        no_descriptor_ |= errno == EMFILE || errno == ENFILE;
+        miss(path_.empty() ? "." : path_);
         return false;
     }
     for (;;) {
         auto size = getdents64(fd.get(), buffer_.data(), buffer_.size());
+        if (size < 0)
+            miss(path_.empty() ? "." : path_);
         if (size <= 0)
             return true;
         for (ssize_t at = 0; at < size;) {
@@ -255,6 +260,13 @@ bool Walk::read_folder(const Places& places)
             at += entry->d_reclen;
         }
     }
+}
+
+// Of errno.
+void Walk::miss(const std::string& path)
+{
+    if (int why = errno; unread_.empty() && !is_passed_over(why))
+        unread_ = path + ": " + std::strerror(why);
 }
 
 void Walk::consider(const char* name, unsigned char known, const Places& places)
@@ -323,6 +335,12 @@ void Walk::descend(std::string name, Places places)
     waiting_.push_back({std::move(name) + pattern_.parts[places.front()].slashes, std::move(places), path_.size()});
 }
 
+}
+
+bool is_passed_over(int why)
+{
+    constexpr int reasons[] = {EACCES, EPERM, ENOENT, ENOTDIR, EISDIR, ELOOP, ENAMETOOLONG, ENXIO, ENODEV, EINVAL, EOPNOTSUPP};
+    return std::ranges::find(reasons, why) != std::end(reasons);
 }
 
 Status walk(const Search& search, FunctionRef<bool(const std::string&)> found)

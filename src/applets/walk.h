@@ -14,6 +14,10 @@ struct Search {
     bool regular_only = false;     // leave out folders, symbolic links and devices
 };
 
+// Whether what cannot be opened or read for this reason (an errno) is passed over without a word: it may not be read,
+// is gone, or is of a kind that is not read. Not so a disk that is broken, or a want of memory.
+bool is_passed_over(int why);
+
 // Every path that matches, to found, until that returns false. The paths come in byte order, while the walk goes on; so
 // an error may come behind some of them.
 Status walk(const Search&, FunctionRef<bool(const std::string& path)> found);
@@ -21,8 +25,8 @@ Status walk(const Search&, FunctionRef<bool(const std::string& path)> found);
 // Every path once, in byte order. Without ** the answer is that of glob(3), but in byte order with a path too.
 // ** enters no hidden folder and no symbolic link; at the end of a pattern it is everything below, but not
 // the folder it begins in. Folders that cannot be read, and those whose path is longer than the system allows, are skipped.
-// Errors, in glob's words: INVALID_PATTERN for a pattern that is empty or longer than any path; READ_ERROR when no
-// descriptor is left to read a folder with; OUT_OF_MEMORY.
+// Errors, in glob's words: INVALID_PATTERN for a pattern that is empty or longer than any path; READ_ERROR when a
+// folder that may be read could not be, with what there was besides and a hint that names it; OUT_OF_MEMORY.
 Result<std::vector<std::string>> walk(const Search&);
 
 }

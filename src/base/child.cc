@@ -10,8 +10,8 @@ namespace ik {
 namespace {
 
 // Hands what can be read now to take; closes fd at its end. A bound on the rounds keeps one
-// loud child from starving the others.
-void drain(Fd& fd, int rounds, auto take)
+// loud child from starving the others. False where it cannot be read any more, though it has not ended.
+bool drain(Fd& fd, int rounds, auto take)
 {
     std::array<char, 65536> buffer;
     while (fd && rounds-- > 0) {
@@ -19,10 +19,14 @@ void drain(Fd& fd, int rounds, auto take)
         if (n > 0)
             take(std::string_view(buffer.data(), static_cast<std::size_t>(n)));
         else if (n < 0 && errno == EAGAIN)
-            return;
-        else
+            return true;
+        else {
             fd.reset();
+            if (n < 0)
+                return false;
+        }
     }
+    return true;
 }
 
 }
@@ -128,7 +132,7 @@ void Child::advance(const Poll& poll)
         out.append(bytes);
     };
     auto take_err = [&](std::string_view bytes) { err += bytes.substr(0, max_err_ - std::min(max_err_, err.size())); };
-    if (gone || poll.ready(out_)) drain(out_, rounds, take_out);
+    bool heard = !(gone || poll.ready(out_)) || drain(out_, rounds, take_out);
     if (gone || poll.ready(err_)) drain(err_, rounds, take_err);
 
     if (gone) {
@@ -139,7 +143,7 @@ void Child::advance(const Poll& poll)
         exit = status;
         return;
     }
-    if (too_much_)
+    if (too_much_ || !heard)   // whoever speaks to nobody would never come to an end
         stop();
     if (deadline_ && Clock::now() >= *deadline_) {
         if (stopping_) {

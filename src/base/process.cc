@@ -99,6 +99,13 @@ int become(const Plan& plan)
     return id;
 }
 
+// Of a child that has ended, or is about to.
+void take_end(pid_t id, int& status)
+{
+    while (waitpid(id, &status, 0) < 0 && errno == EINTR)
+        ;
+}
+
 std::vector<char*> pointers(const std::vector<std::string>& strings)
 {
     std::vector<char*> out;
@@ -141,8 +148,9 @@ Result<Process> Process::start(const Program& program)
     sigprocmask(SIG_SETMASK, &before, nullptr);
 
     if (failure) {
+        int status = 0;
         if (id > 0)
-            waitpid(id, nullptr, 0);
+            take_end(id, status);
         return Error{code::spawn_failed, program.argv[0] + ": " + std::strerror(failure)};
     }
     Process process;
@@ -159,8 +167,8 @@ Process::~Process()
     if (!running() || outlives_us_)
         return;
     signal_group(SIGKILL);
-    while (waitpid(id_, nullptr, 0) < 0 && errno == EINTR)
-        ;
+    int status = 0;
+    take_end(id_, status);
 }
 
 void Process::signal_group(int number) const
@@ -179,7 +187,7 @@ bool Process::reap(Exit& exit, bool with_group)
     if (with_group)
         kill(-id_, SIGKILL);
     int status = 0;
-    waitpid(id_, &status, 0);
+    take_end(id_, status);
     id_ = -1;
     ended_.reset();
     exit = WIFSIGNALED(status) ? Exit{-1, WTERMSIG(status)} : Exit{WEXITSTATUS(status), 0};

@@ -49,12 +49,14 @@ Result<std::vector<std::string>> names_in(const std::string& folder, std::size_t
     std::unique_ptr<DIR, int (*)(DIR*)> dir(opendir(folder.c_str()), closedir);
     if (!dir)
         return unreadable(folder);
-    while (auto* entry = readdir(dir.get()))
+    for (errno = 0; auto* entry = readdir(dir.get()); errno = 0)
         if (std::string name = entry->d_name; name != "." && name != "..") {
             names.push_back(std::move(name));
             if (names.size() > most)
                 break;
         }
+    if (errno && names.size() <= most)
+        return unreadable(folder);   // and not a digest of what there was up to here
     std::ranges::sort(names);
     return names;
 }

@@ -127,8 +127,12 @@ Status Vault::open(Archive::Use use)
 bool Vault::mended(const Error& error, int attempt, Error& why)
 {
     why = error;
-    if (error.code != code::store_corrupt || attempt > 2)
+    if (error.code != code::store_corrupt || attempt > 3)
         return false;
+    if (attempt == 0) {   // a disk that could not be read for once looks like damage: it is looked at again first
+        archive_.reset();
+        return true;
+    }
     auto done = rescue();
     if (!done)
         why.message += "; it could not be set aside: " + done.error().message;

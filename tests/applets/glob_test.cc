@@ -58,7 +58,7 @@ TEST_CASE("glob: its errors")
     if (sanitized())
         return skip("READ_ERROR: a dynamic program needs a fourth descriptor to start");
     auto ran = sh("ulimit -n 3; exec " + tool("glob"), R"({"pattern":"*"})");
-    CHECK(ran.out == R"({"error":"Read error during glob","error_code":"READ_ERROR"})");
+    CHECK(ran.out == R"({"error":"Read error during glob","error_code":"READ_ERROR","hint":".: Too many open files"})");
     CHECK(ran.status == 0);
 }
 
