@@ -46,8 +46,9 @@ ifdef fuzzing
 endif
 FUZZ_CXX = clang++-16
 
-sources := $(wildcard src/*.cc src/*/*.cc)
-objects := $(sources:src/%.cc=$(BUILD)/%.o) $(BUILD)/base/bundle.o
+sources := $(sort $(wildcard src/*.cc)) $(sort $(wildcard src/*/*.cc))
+bundles := $(BUILD)/base/certificates_bundle.o $(BUILD)/texts_bundle.o
+objects := $(sources:src/%.cc=$(BUILD)/%.o) $(bundles)
 library := $(filter-out $(BUILD)/main.o,$(objects))
 tests   := $(patsubst tests/%.cc,$(BUILD)/tests/%.o,$(wildcard tests/*.cc tests/*/*.cc))
 entries := $(patsubst fuzz/%.cc,$(BUILD)/fuzz-entries/%.o,$(filter-out fuzz/main.cc,$(wildcard fuzz/*.cc)))
@@ -55,6 +56,7 @@ applets := $(subst _,-,$(shell sed -n 's/^APPLET(\(.*\))/\1/p' src/applets/apple
 link_names := $(applets:web-%=web-%-tool)
 links   := $(link_names:%=$(ROOT)/libexec/ikigai/%)
 pages   := $(applets:%=$(BUILD)/man/ikigai-%.1)
+written := man/ikigai.1 $(filter-out man/ikigai.1,$(sort $(wildcard man/*)))
 deps    := $(HTTPLIB)/httplib.h
 
 all: $(ROOT)/bin/ikigai $(links)
@@ -73,13 +75,33 @@ $(BUILD)/ikigai: $(objects)
 	@mkdir -p $(@D)
 	make/link $(CXX) $(CXXFLAGS) $(LDFLAGS) $(objects) $(LDLIBS) -o $@
 
-$(filter-out %/bundle.o,$(objects)): $(BUILD)/%.o: src/%.cc | $(deps)
+$(filter-out $(bundles),$(objects)): $(BUILD)/%.o: src/%.cc | $(deps)
 	@mkdir -p $(@D)
 	$(CXX) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -c $< -o $@
 
-$(BUILD)/base/bundle.o: src/base/bundle.S $(wildcard $(CA_BUNDLE)) | $(deps)
+$(BUILD)/base/certificates_bundle.o: src/base/bundle.S $(wildcard $(CA_BUNDLE)) | $(deps)
 	@mkdir -p $(@D)
-	$(CXX) -DCA_BUNDLE='"$(CA_BUNDLE)"' -c $< -o $@
+	$(CXX) -DNAME=ikigai_certificates -DFILE='"$(CA_BUNDLE)"' -c $< -o $@
+
+# The manual and the licences. The applets' pages come out of their declarations, by a program of its own.
+$(BUILD)/texts_bundle.o: src/base/bundle.S $(BUILD)/texts.gz
+	$(CXX) -DNAME=ikigai_texts -DFILE='"$(BUILD)/texts.gz"' -c $< -o $@
+
+$(BUILD)/texts.gz: make/texts $(BUILD)/licences $(written) $(pages)
+	make/texts $(BUILD)/licences $(written) $(pages) > $(BUILD)/texts
+	gzip -9nc $(BUILD)/texts > $@
+
+$(BUILD)/licences: make/licences LICENSE | $(deps)
+	@mkdir -p $(@D)
+	make/licences "$(HTTPLIB)" > $(BUILD)/notices
+	make/licences "$(HTTPLIB)" whole > $@
+
+$(BUILD)/applet-pages: make/applet_pages.cc $(filter $(BUILD)/applets/% $(BUILD)/base/%,$(objects))
+	$(CXX) $(CPPFLAGS) $(CXXFLAGS) $^ $(LDLIBS) -o $@
+
+$(pages): $(BUILD)/man/ikigai-%.1: $(BUILD)/applet-pages
+	@mkdir -p $(@D)
+	$< $* > $@
 
 build/deps/httplib.h: make/deps
 	make/deps build/deps
@@ -96,10 +118,6 @@ $(BUILD)/commit.h: always
 	@mkdir -p $(@D)
 	@commit=$$(git rev-parse --short=12 HEAD 2>/dev/null || echo unknown); \
 	    printf '#define IKIGAI_COMMIT "%s"\n' "$$commit" | cmp -s - $@ || printf '#define IKIGAI_COMMIT "%s"\n' "$$commit" > $@
-
-$(BUILD)/man/ikigai-%.1: $(ROOT)/bin/ikigai
-	@mkdir -p $(@D)
-	$(ROOT)/bin/ikigai $* --man > $@
 
 $(tests): $(BUILD)/tests/%.o: tests/%.cc | $(deps)
 	@mkdir -p $(@D)
@@ -160,6 +178,7 @@ check-layers:
 	@! grep -rnE 'include.*httplib' src | grep -vE '^src/base/http|^src/version'
 	@! grep -rnE 'include.*gumbo' src | grep -vE '^src/applets/html_tree'
 	@! grep -rnE 'include.*sqlite3|sqlite3_' src | grep -vE '^src/store/db'
+	@! grep -rnE 'include.*zlib' src | grep -vE '^src/base/inflate'
 	@! grep -rnE 'utf8proc' src --include='*.cc' --include='*.h' | grep -vE '^src/term/width|^src/version'
 	@! grep -rnE 'include.*cmark' src --include='*.cc' --include='*.h' | grep -vE '^src/term/markdown|^src/version'
 

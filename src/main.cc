@@ -14,6 +14,7 @@
 //   ikigai doctor                               doctor
 //   ikigai trust                                consent     trust in what a project brings: trust
 //   ikigai audit                                audit
+//   ikigai man, --licenses                      manual
 //   ikigai run, discover, applets, …            this file
 //
 // base/ knows nothing of ikigai. Applets are dispatched before anything else is touched: they start as
@@ -32,6 +33,7 @@
 #include "inquiries.h"
 #include "llm/llm.h"
 #include "llm/provider.h"
+#include "manual.h"
 #include "mouth.h"
 #include "run.h"
 #include "sandboxed.h"
@@ -242,7 +244,7 @@ std::string suggestion(int argc, char** argv, const CLI::App& app)
 std::vector<std::string> words_of(int argc, char** argv)
 {
     std::vector<std::string> words(argv + 1, argv + argc);
-    auto own = [](std::string_view word) { return word == "-h" || word == "--help" || word == "--version"; };
+    auto own = [](std::string_view word) { return word == "-h" || word == "--help" || word == "--version" || word == "--licenses"; };
     if (!words.empty() && words[0].starts_with('-') && !own(words[0]))
         words.insert(words.begin(), "chat");
     std::ranges::reverse(words);   // as CLI11 wants them
@@ -254,6 +256,8 @@ int program(int argc, char** argv)
     auto self = world(argv[0]);
     CLI::App app("An agent in a terminal, for people who run servers.", "ikigai");
     app.set_version_flag("--version", version_text());
+    bool licences = false;
+    app.add_flag("--licenses", licences, "The licence, and those of what is linked in");
     app.footer([] {
         std::string out = "Tools (each also a program: --schema, --help, --man):\n";
         for (auto* applet : all_applets())
@@ -327,6 +331,9 @@ int program(int argc, char** argv)
     sessions_command->add_option("--format", kept.format, "export: markdown, jsonl or html")->check(CLI::IsMember({"markdown", "jsonl", "html"}))->type_name("FORMAT");
     sessions_command->add_option("-o,--output", kept.file, "export: into a file")->type_name("FILE");
     sessions_command->add_flag("--yes", kept.yes, "rm: do not ask");
+    std::string page;
+    auto* man_command = app.add_subcommand("man", "The manual, where there is no man");
+    man_command->add_option("page", page, "ikigai, tools, security, hacking or a built-in tool")->type_name("PAGE");
     app.add_subcommand("store", "The child that keeps conversations: events in, answers out");
     auto* llm_command = app.add_subcommand("llm", "The child that talks to the model's service: requests in, events out");
 
@@ -346,6 +353,8 @@ int program(int argc, char** argv)
             return print(out.str());
         return fail(std::string(e.what()) + "." + suggestion(argc, argv, app), 2);
     }
+    if (licences) return show_licences();
+    if (*man_command) return show_page(page);
     if (*discover_command) return discover(json, dialect, ProjectTrust::here(trust), self);
     if (*trust_command) return ik::trust_command(trust_words);
     if (*verify_command) return verify_audit(log.empty() ? audit_log() : log);
