@@ -4,7 +4,9 @@
 # make check-all    the same, then again with sanitizers
 # make bench        figures, as ratios within one run; ROWS=start,chat: only these; CORPUS=DIR: to search in
 # make fuzz         looks for bytes that break something; TIME=600 TARGETS="html sse": seconds each, only these
-# make install      PREFIX=/usr/local DESTDIR=
+# make install      PREFIX=/usr/local DESTDIR=; make uninstall takes away what it has put there
+# make dist         build/dist/: an archive to unpack anywhere; the same bytes wherever a commit is built
+# make deb          build/dist/: a package of Debian, as reproducible
 # make debug=1      build/debug/bin/ikigai: -O0, assertions
 # make sanitize=1   build/sanitize/bin/ikigai: address and undefined behaviour, dynamic
 # make tool-NAME    the binary and one link
@@ -14,6 +16,7 @@
 PREFIX   = /usr/local
 CXX      = g++
 CPPFLAGS = -Isrc -isystem $(HTTPLIB)
+ANYWHERE = -ffile-prefix-map=$(HTTPLIB)=httplib -ffile-prefix-map=$(CURDIR)=.
 CXXFLAGS = -std=c++20 $(OPTIMIZE) -g -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-maybe-uninitialized -ffunction-sections -fdata-sections
 LDFLAGS  = $(STATIC) -Wl,--gc-sections
 LDLIBS   = -lgumbo -lsqlite3 -lcmark-gfm-extensions -lcmark-gfm -lutf8proc -lssl -lcrypto -lz -lm
@@ -75,9 +78,10 @@ $(BUILD)/ikigai: $(objects)
 	@mkdir -p $(@D)
 	make/link $(CXX) $(CXXFLAGS) $(LDFLAGS) $(objects) $(LDLIBS) -o $@
 
+# No name of the folder where it is built gets into the program (ANYWHERE): two builds of a commit are equal.
 $(filter-out $(bundles),$(objects)): $(BUILD)/%.o: src/%.cc | $(deps)
 	@mkdir -p $(@D)
-	$(CXX) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -c $< -o $@
+	$(CXX) $(CPPFLAGS) $(CXXFLAGS) $(ANYWHERE) -MMD -MP -c $< -o $@
 
 $(BUILD)/base/certificates_bundle.o: src/base/bundle.S $(wildcard $(CA_BUNDLE)) | $(deps)
 	@mkdir -p $(@D)
@@ -187,22 +191,35 @@ check: all $(pages) $(BUILD)/unit
 
 # What takes longer is hidden from `make check` by its tag.
 check-all: check
-	cd $(BUILD) && IKIGAI_KILLS=1000 IKIGAI_ROOT="$(CURDIR)" IKIGAI_BUILD="$(CURDIR)/$(BUILD)" IKIGAI_BIN="$(abspath $(ROOT))" ./unit "[torture],[systems]"
+	@make/packages lintian zsh fish
+	cd $(BUILD) && IKIGAI_KILLS=1000 IKIGAI_HTTPLIB="$(abspath $(HTTPLIB))" IKIGAI_ROOT="$(CURDIR)" IKIGAI_BUILD="$(CURDIR)/$(BUILD)" IKIGAI_BIN="$(abspath $(ROOT))" ./unit "[torture],[systems]"
 	$(MAKE) check sanitize=1
 
 demo: all
 	@$(ROOT)/bin/ikigai chat
 
-install: all $(pages)
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/ikigai $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/man/man7
-	install -s -m 755 $(ROOT)/bin/ikigai $(DESTDIR)$(PREFIX)/bin/ikigai
-	for tool in $(link_names); do ln -sf ../../bin/ikigai $(DESTDIR)$(PREFIX)/libexec/ikigai/$$tool; done
-	install -m 644 man/*.1 $(pages) $(DESTDIR)$(PREFIX)/share/man/man1
-	install -m 644 man/*.7 $(DESTDIR)$(PREFIX)/share/man/man7
+# ---- What is shipped: first as a tree, as it will be below PREFIX; all else is made of that.
+stage = $(BUILD)/stage
+epoch = $(or $(SOURCE_DATE_EPOCH),$(shell git log -1 --format=%ct 2>/dev/null || stat -c %Y man/ikigai.1))
+
+stage: all
+	@make/stage $(ROOT)/bin/ikigai $(BUILD) $(stage) $(link_names)
+
+install: stage
+	@make/install $(stage) "$(DESTDIR)$(PREFIX)"
+
+uninstall: stage
+	@make/install --remove $(stage) "$(DESTDIR)$(PREFIX)"
+
+dist: stage
+	@SOURCE_DATE_EPOCH=$(epoch) make/dist $(stage) $(BUILD)/dist
+
+deb: stage
+	@SOURCE_DATE_EPOCH=$(epoch) make/deb $(stage) $(BUILD)/notices $(BUILD)/dist
 
 clean:
 	rm -rf bin build libexec
 
-.PHONY: all tools check check-all check-layers fuzz bench demo install clean always
+.PHONY: all tools check check-all check-layers fuzz bench demo stage install uninstall dist deb clean always
 .DELETE_ON_ERROR:
 -include $(objects:.o=.d) $(tests:.o=.d) $(entries:.o=.d) $(benches:.o=.d)
