@@ -5,7 +5,9 @@
 # make bench        figures, as ratios within one run; ROWS=start,chat: only these; CORPUS=DIR: to search in
 # make picture      draws the README's conversation anew, as the program shows it
 # make fuzz         looks for bytes that break something; TIME=600 TARGETS="html sse": seconds each, only these
-# make install      PREFIX=/usr/local DESTDIR=
+# make install      PREFIX=/usr/local DESTDIR=; make uninstall takes away what it has put there
+# make dist         build/dist/: an archive to unpack anywhere; the same bytes wherever a commit is built
+# make deb          build/dist/: a package of Debian, as reproducible
 # make debug=1      build/debug/bin/ikigai: -O0, assertions
 # make sanitize=1   build/sanitize/bin/ikigai: address and undefined behaviour, dynamic
 # make tool-NAME    the binary and one link
@@ -15,6 +17,7 @@
 PREFIX   = /usr/local
 CXX      = g++
 CPPFLAGS = -Isrc -isystem $(HTTPLIB)
+ANYWHERE = -ffile-prefix-map=$(HTTPLIB)=httplib -ffile-prefix-map=$(CURDIR)=.
 CXXFLAGS = -std=c++20 $(OPTIMIZE) -g -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-maybe-uninitialized -ffunction-sections -fdata-sections
 LDFLAGS  = $(STATIC) -Wl,--gc-sections
 LDLIBS   = -lgumbo -lsqlite3 -lcmark-gfm-extensions -lcmark-gfm -lutf8proc -lssl -lcrypto -lz -lm
@@ -51,8 +54,9 @@ ifdef fuzzing
 endif
 FUZZ_CXX = clang++-16
 
-sources := $(wildcard src/*.cc src/*/*.cc)
-objects := $(sources:src/%.cc=$(BUILD)/%.o) $(BUILD)/base/bundle.o
+sources := $(sort $(wildcard src/*.cc)) $(sort $(wildcard src/*/*.cc))
+bundles := $(BUILD)/base/certificates_bundle.o $(BUILD)/texts_bundle.o
+objects := $(sources:src/%.cc=$(BUILD)/%.o) $(bundles)
 library := $(filter-out $(BUILD)/main.o,$(objects))
 tests   := $(patsubst tests/%.cc,$(BUILD)/tests/%.o,$(wildcard tests/*.cc tests/*/*.cc))
 entries := $(patsubst fuzz/%.cc,$(BUILD)/fuzz-entries/%.o,$(filter-out fuzz/main.cc,$(wildcard fuzz/*.cc)))
@@ -60,6 +64,7 @@ applets := $(subst _,-,$(shell sed -n 's/^APPLET(\(.*\))/\1/p' src/applets/apple
 link_names := $(applets:web-%=web-%-tool)
 links   := $(link_names:%=$(ROOT)/libexec/ikigai/%)
 pages   := $(applets:%=$(BUILD)/man/ikigai-%.1)
+written := man/ikigai.1 $(filter-out man/ikigai.1,$(sort $(wildcard man/*)))
 deps    := $(HTTPLIB)/httplib.h
 
 all: $(ROOT)/bin/ikigai $(links)
@@ -81,13 +86,34 @@ $(BUILD)/ikigai: $(objects)
 # Speed is for what bytes stream through. The rest is a third as large, and so is what a start reads of it.
 $(patsubst src/%.cc,$(BUILD)/%.o,$(wildcard src/*.cc src/agent/*.cc src/store/*.cc) src/base/http.cc): OPTIMIZE := $(COMPACT)
 
-$(filter-out %/bundle.o,$(objects)): $(BUILD)/%.o: src/%.cc | $(deps)
+# No name of the folder where it is built gets into the program (ANYWHERE): two builds of a commit are equal.
+$(filter-out $(bundles),$(objects)): $(BUILD)/%.o: src/%.cc | $(deps)
 	@mkdir -p $(@D)
-	$(CXX) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -c $< -o $@
+	$(CXX) $(CPPFLAGS) $(CXXFLAGS) $(ANYWHERE) -MMD -MP -c $< -o $@
 
-$(BUILD)/base/bundle.o: src/base/bundle.S $(wildcard $(CA_BUNDLE)) | $(deps)
+$(BUILD)/base/certificates_bundle.o: src/base/bundle.S $(wildcard $(CA_BUNDLE)) | $(deps)
 	@mkdir -p $(@D)
-	$(CXX) -DCA_BUNDLE='"$(CA_BUNDLE)"' -c $< -o $@
+	$(CXX) -DNAME=ikigai_certificates -DFILE='"$(CA_BUNDLE)"' -c $< -o $@
+
+# The manual and the licences. The applets' pages come out of their declarations, by a program of its own.
+$(BUILD)/texts_bundle.o: src/base/bundle.S $(BUILD)/texts.gz
+	$(CXX) -DNAME=ikigai_texts -DFILE='"$(BUILD)/texts.gz"' -c $< -o $@
+
+$(BUILD)/texts.gz: make/texts $(BUILD)/licences $(written) $(pages)
+	make/texts $(BUILD)/licences $(written) $(pages) > $(BUILD)/texts
+	gzip -9nc $(BUILD)/texts > $@
+
+$(BUILD)/licences: make/licences LICENSE | $(deps)
+	@mkdir -p $(@D)
+	make/licences "$(HTTPLIB)" > $(BUILD)/notices
+	make/licences "$(HTTPLIB)" whole > $@
+
+$(BUILD)/applet-pages: make/applet_pages.cc $(filter $(BUILD)/applets/% $(BUILD)/base/%,$(objects))
+	$(CXX) $(CPPFLAGS) $(CXXFLAGS) $^ $(LDLIBS) -o $@
+
+$(pages): $(BUILD)/man/ikigai-%.1: $(BUILD)/applet-pages
+	@mkdir -p $(@D)
+	$< $* > $@
 
 build/deps/httplib.h: make/deps
 	make/deps build/deps
@@ -104,10 +130,6 @@ $(BUILD)/commit.h: always
 	@mkdir -p $(@D)
 	@commit=$$(git rev-parse --short=12 HEAD 2>/dev/null || echo unknown); \
 	    printf '#define IKIGAI_COMMIT "%s"\n' "$$commit" | cmp -s - $@ || printf '#define IKIGAI_COMMIT "%s"\n' "$$commit" > $@
-
-$(BUILD)/man/ikigai-%.1: $(ROOT)/bin/ikigai
-	@mkdir -p $(@D)
-	$(ROOT)/bin/ikigai $* --man > $@
 
 $(tests): $(BUILD)/tests/%.o: tests/%.cc | $(deps)
 	@mkdir -p $(@D)
@@ -168,6 +190,7 @@ check-layers:
 	@! grep -rnE 'include.*httplib' src | grep -vE '^src/base/http|^src/version'
 	@! grep -rnE 'include.*gumbo' src | grep -vE '^src/applets/html_tree'
 	@! grep -rnE 'include.*sqlite3|sqlite3_' src | grep -vE '^src/store/db'
+	@! grep -rnE 'include.*zlib' src | grep -vE '^src/base/inflate'
 	@! grep -rnE 'utf8proc' src --include='*.cc' --include='*.h' | grep -vE '^src/term/width|^src/version'
 	@! grep -rnE 'include.*cmark' src --include='*.cc' --include='*.h' | grep -vE '^src/term/markdown|^src/version'
 
@@ -177,7 +200,8 @@ check: all $(pages) $(BUILD)/unit
 
 # What takes longer is hidden from `make check` by its tag.
 check-all: check
-	cd $(BUILD) && IKIGAI_KILLS=1000 IKIGAI_ROOT="$(CURDIR)" IKIGAI_BUILD="$(CURDIR)/$(BUILD)" IKIGAI_BIN="$(abspath $(ROOT))" ./unit "[torture],[systems]"
+	@make/packages lintian zsh fish
+	cd $(BUILD) && IKIGAI_KILLS=1000 IKIGAI_HTTPLIB="$(abspath $(HTTPLIB))" IKIGAI_ROOT="$(CURDIR)" IKIGAI_BUILD="$(CURDIR)/$(BUILD)" IKIGAI_BIN="$(abspath $(ROOT))" ./unit "[torture],[systems]"
 	$(MAKE) check sanitize=1
 
 picture: all $(BUILD)/unit
@@ -186,16 +210,28 @@ picture: all $(BUILD)/unit
 demo: all
 	@$(ROOT)/bin/ikigai chat
 
-install: all $(pages)
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/ikigai $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/man/man7
-	install -s -m 755 $(ROOT)/bin/ikigai $(DESTDIR)$(PREFIX)/bin/ikigai
-	for tool in $(link_names); do ln -sf ../../bin/ikigai $(DESTDIR)$(PREFIX)/libexec/ikigai/$$tool; done
-	install -m 644 man/*.1 $(pages) $(DESTDIR)$(PREFIX)/share/man/man1
-	install -m 644 man/*.7 $(DESTDIR)$(PREFIX)/share/man/man7
+# ---- What is shipped: first as a tree, as it will be below PREFIX; all else is made of that.
+stage = $(BUILD)/stage
+epoch = $(or $(SOURCE_DATE_EPOCH),$(shell git log -1 --format=%ct 2>/dev/null || stat -c %Y man/ikigai.1))
+
+stage: all
+	@make/stage $(ROOT)/bin/ikigai $(BUILD) $(stage) $(link_names)
+
+install: stage
+	@make/install $(stage) "$(DESTDIR)$(PREFIX)"
+
+uninstall: stage
+	@make/install --remove $(stage) "$(DESTDIR)$(PREFIX)"
+
+dist: stage
+	@SOURCE_DATE_EPOCH=$(epoch) make/dist $(stage) $(BUILD)/dist
+
+deb: stage
+	@SOURCE_DATE_EPOCH=$(epoch) make/deb $(stage) $(BUILD)/notices $(BUILD)/dist
 
 clean:
 	rm -rf bin build libexec
 
-.PHONY: all tools check check-all check-layers fuzz bench picture demo install clean always
+.PHONY: all tools check check-all check-layers fuzz bench picture demo stage install uninstall dist deb clean always
 .DELETE_ON_ERROR:
 -include $(objects:.o=.d) $(tests:.o=.d) $(entries:.o=.d) $(benches:.o=.d)

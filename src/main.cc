@@ -14,6 +14,8 @@
 //   ikigai doctor                               doctor
 //   ikigai trust                                consent     trust in what a project brings: trust
 //   ikigai audit                                audit
+//   ikigai man, --licenses                      manual
+//   ikigai completion                           completion: what could come next; suggest: names for that
 //   ikigai run, discover, applets, …            this file
 //
 // base/ knows nothing of ikigai. Applets are dispatched before anything else is touched: they start as
@@ -25,6 +27,7 @@
 #include "base/places.h"
 #include "base/text.h"
 #include "chat.h"
+#include "completion.h"
 #include "consent.h"
 #include "discover.h"
 #include "doctor.h"
@@ -32,6 +35,7 @@
 #include "inquiries.h"
 #include "llm/llm.h"
 #include "llm/provider.h"
+#include "manual.h"
 #include "mouth.h"
 #include "run.h"
 #include "sandboxed.h"
@@ -39,6 +43,7 @@
 #include "sessions.h"
 #include "start.h"
 #include "store/store.h"
+#include "suggest.h"
 #include "supervise.h"
 #include "version.h"
 
@@ -131,7 +136,7 @@ void add_sandbox_option(CLI::App& app, Words& set, const std::string& option = "
 
 void add_provider_options(CLI::App& app, Words& set, bool& trust)
 {
-    add_setting(app, "--provider", set, provider_names() + ", or one of the configuration");
+    add_setting(app, "--provider", set, provider_names() + ", or one of the configuration")->type_name("PROVIDER");
     add_setting(app, "--model", set, "The model's name");
     add_setting(app, "--base-url", set, "Address of the service, up to before /chat/completions")->type_name("URL");
     app.add_flag("--trust", trust, "Run the tools in ./.ikigai/tools, and follow ./.ikigai/config.json");
@@ -211,6 +216,37 @@ int run_chat(ChatWords& words, const World& world)
     return start_chat(options, settings_of(words.set, options.project), world);
 }
 
+// The parser's tables, and those of the applets, as completion sees them.
+Outline outline(const CLI::App& app)
+{
+    Outline out{app.get_name(), app.get_description(), {}, {}, {}};
+    for (auto* option : app.get_options()) {
+        auto takes = option->get_items_expected_max() == 0 ? "" : option->get_type_name();
+        if (option->get_positional()) {
+            out.operands.push_back({takes, option->get_items_expected_max() > 1});
+            continue;
+        }
+        Outline::Option known{{}, option->get_description(), takes};
+        for (auto& name : option->get_snames()) known.names.push_back("-" + name);
+        for (auto& name : option->get_lnames()) known.names.push_back("--" + name);
+        out.options.push_back(known);
+    }
+    for (auto* sub : app.get_subcommands(nullptr))
+        out.commands.push_back(outline(*sub));
+    return out;
+}
+
+Outline whole_outline(const CLI::App& app)
+{
+    auto out = outline(app);
+    for (auto* applet : all_applets()) {
+        Outline tool{command_of(*applet), applet->doc.summary, {}, {}, {}};
+        for (auto& option : applet_options()) tool.options.push_back({{option}, "", ""});
+        out.commands.push_back(tool);
+    }
+    return out;
+}
+
 // The word that no subcommand or applet is called.
 int unknown(const std::string& word, const CLI::App& app)
 {
@@ -242,7 +278,7 @@ std::string suggestion(int argc, char** argv, const CLI::App& app)
 std::vector<std::string> words_of(int argc, char** argv)
 {
     std::vector<std::string> words(argv + 1, argv + argc);
-    auto own = [](std::string_view word) { return word == "-h" || word == "--help" || word == "--version"; };
+    auto own = [](std::string_view word) { return word == "-h" || word == "--help" || word == "--version" || word == "--licenses"; };
     if (!words.empty() && words[0].starts_with('-') && !own(words[0]))
         words.insert(words.begin(), "chat");
     std::ranges::reverse(words);   // as CLI11 wants them
@@ -254,6 +290,8 @@ int program(int argc, char** argv)
     auto self = world(argv[0]);
     CLI::App app("An agent in a terminal, for people who run servers.", "ikigai");
     app.set_version_flag("--version", version_text());
+    bool licences = false;
+    app.add_flag("--licenses", licences, "The licence, and those of what is linked in");
     app.footer([] {
         std::string out = "Tools (each also a program: --schema, --help, --man):\n";
         for (auto* applet : all_applets())
@@ -276,7 +314,7 @@ int program(int argc, char** argv)
     RunOptions run;
     std::optional<double> limit;
     auto* run_command = app.add_subcommand("run", "One tool through the host: checks, limits, envelope");
-    run_command->add_option("tool", run.tool, "Its name")->required();
+    run_command->add_option("tool", run.tool, "Its name")->required()->type_name("TOOL");
     run_command->add_option("arguments", run.arguments, "A JSON object; standard input without it")->type_name("JSON");
     run_command->add_option("--timeout", limit, "Time limit of the call, in seconds")->check(CLI::PositiveNumber);
     run_command->add_flag("--trust", trust, "Also tools in ./.ikigai/tools");
@@ -319,14 +357,20 @@ int program(int argc, char** argv)
     links_command->add_option("folder", folder, "Where")->required()->type_name("DIR");
     SessionsWords kept;
     auto* sessions_command = app.add_subcommand("sessions", "Conversations that were kept: list, show, search, export, import, rm");
-    sessions_command->add_option("action", kept.action, "list, show ID, search WORDS, export ID, import FILE or rm ID...");
-    sessions_command->add_option("words", kept.ids, "Ids (their beginning is enough), words or a file");
+    sessions_command->add_option("action", kept.action, "list, show ID, search WORDS, export ID, import FILE or rm ID...")->type_name("ACTION");
+    sessions_command->add_option("words", kept.ids, "Ids (their beginning is enough), words or a file")->type_name("WORDS");
     sessions_command->add_flag("--json", kept.json, "list, search: as JSON");
     sessions_command->add_flag("--all", kept.all, "list: those of all folders");
     sessions_command->add_option("--limit", kept.limit, "list, search: at most so many")->check(CLI::Range(1, 1'000'000))->type_name("N");
     sessions_command->add_option("--format", kept.format, "export: markdown, jsonl or html")->check(CLI::IsMember({"markdown", "jsonl", "html"}))->type_name("FORMAT");
     sessions_command->add_option("-o,--output", kept.file, "export: into a file")->type_name("FILE");
     sessions_command->add_flag("--yes", kept.yes, "rm: do not ask");
+    std::string page, shell;
+    auto* man_command = app.add_subcommand("man", "The manual, where there is no man");
+    man_command->add_option("page", page, "ikigai, tools, security, hacking or a built-in tool")->type_name("PAGE");
+    auto* completion_command = app.add_subcommand("completion", "The completion of a shell, to be read by it");
+    completion_command->add_option("shell", shell, "Which")->required()->check(CLI::IsMember(completion_shells()))->type_name("SHELL");
+    completion_command->add_option("--of", command_words, "What could be the last of these words; for the scripts")->type_name("WORD");
     app.add_subcommand("store", "The child that keeps conversations: events in, answers out");
     auto* llm_command = app.add_subcommand("llm", "The child that talks to the model's service: requests in, events out");
 
@@ -338,6 +382,8 @@ int program(int argc, char** argv)
         return print(app.help());
     if (!bare && argv[1][0] != '-' && !is_known(argv[1]))
         return unknown(argv[1], app);
+    if (argc > 2 && !std::strcmp(argv[1], "completion") && !std::strcmp(argv[2], "--of"))   // any words, unparsed
+        return suggest(expected(whole_outline(app), "chat", std::vector<std::string>(argv + 3, argv + argc)), self);
     try {
         app.parse(words_of(argc, argv));
     } catch (const CLI::ParseError& e) {
@@ -346,6 +392,9 @@ int program(int argc, char** argv)
             return print(out.str());
         return fail(std::string(e.what()) + "." + suggestion(argc, argv, app), 2);
     }
+    if (licences) return show_licences();
+    if (*man_command) return show_page(page);
+    if (*completion_command) return print(completion_script(shell));
     if (*discover_command) return discover(json, dialect, ProjectTrust::here(trust), self);
     if (*trust_command) return ik::trust_command(trust_words);
     if (*verify_command) return verify_audit(log.empty() ? audit_log() : log);

@@ -303,17 +303,31 @@ struct Action {
     int (*perform)(const Words&);
     std::size_t least, most;       // words behind it
     const char* needs;
+    std::string_view takes;        // what such a word is, for completion
 };
 
 constexpr Action actions[] = {
-    {"list", list, 0, 0, "nothing"},
-    {"show", show, 1, 1, "the id of a session"},
-    {"search", search, 1, SIZE_MAX, "words to search for"},
-    {"export", export_session, 1, 1, "the id of a session"},
-    {"import", import_session, 1, 1, "a file of an export as jsonl"},
-    {"rm", remove, 1, SIZE_MAX, "ids of sessions"},
+    {"list", list, 0, 0, "nothing", ""},
+    {"show", show, 1, 1, "the id of a session", "ID"},
+    {"search", search, 1, SIZE_MAX, "words to search for", ""},
+    {"export", export_session, 1, 1, "the id of a session", "ID"},
+    {"import", import_session, 1, 1, "a file of an export as jsonl", "FILE"},
+    {"rm", remove, 1, SIZE_MAX, "ids of sessions", "ID"},
 };
 
+}
+
+std::vector<std::string> session_actions()
+{
+    std::vector<std::string> out;
+    for (auto& action : actions) out.emplace_back(action.name);
+    return out;
+}
+
+std::string_view session_action_takes(std::string_view name)
+{
+    auto found = std::ranges::find(actions, name, &Action::name);
+    return found == std::end(actions) ? "" : found->takes;
 }
 
 int sessions(const Words& words)

@@ -20,4 +20,8 @@ struct SessionsWords {
 // The status of the program.
 int sessions(const SessionsWords&);
 
+// For completion: the actions, and what the words behind one are: "ID", "FILE", or nothing that can be named.
+std::vector<std::string> session_actions();
+std::string_view session_action_takes(std::string_view action);
+
 }

@@ -352,7 +352,7 @@ TEST_CASE("documents: ikigai.1 names the options that exist")
     CHECK(options_in_page(between(page(), ".Ss OPTIONS OF CHAT", ".Ss THE CONVERSATION")) == options_in_help(user.help("chat")));
 
     Names known{"--schema", "--man", "--file"};
-    for (auto command : {"", "chat", "config", "discover", "doctor", "models", "run", "sandbox", "trust", "applets", "install-links", "sessions"})
+    for (auto command : {"", "chat", "config", "discover", "doctor", "models", "run", "sandbox", "trust", "applets", "install-links", "sessions", "man", "completion"})
         known.merge(options_in_help(user.help(command)));
     known.merge(options_in_help(user.ikigai({"audit", "show", "--help"}).out));
     auto text = document("man/ikigai.1");

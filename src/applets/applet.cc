@@ -176,8 +176,7 @@ std::optional<int> option(const Applet& applet, int argc, char** argv)
     if (word == "--help") return print(help(applet));
     if (word == "--man") return print(man_page(applet));
     if (word == "--version") return print(command_of(applet) + " (ikigai " + version + ")\n");
-    std::vector<std::string> options{"--schema", "--help", "--man", "--version"};
-    write_all(2, command_of(applet) + ": unknown option: " + argv[1] + "." + did_you_mean(word, options) + "\n");
+    write_all(2, command_of(applet) + ": unknown option: " + argv[1] + "." + did_you_mean(word, applet_options()) + "\n");
     return 2;
 }
 
@@ -208,6 +207,8 @@ Result<Json> check(const Applet& applet, const Json& arguments)
 }
 
 std::span<const Applet* const> all_applets() { return table; }
+
+std::vector<std::string> applet_options() { return {"--schema", "--help", "--man", "--version"}; }
 
 const Applet* find_applet(std::string_view command)
 {

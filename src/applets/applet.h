@@ -122,6 +122,7 @@ constexpr Applet applet(Doc doc)
 }
 
 std::span<const Applet* const> all_applets();
+std::vector<std::string> applet_options();             // what each takes
 const Applet* find_applet(std::string_view command);   // "file-read", "file_read", "web-fetch-tool"
 std::string command_of(const Applet&);                 // "file-read", "web-fetch"
 std::string link_name(const Applet&);                  // in libexec: "file-read", "web-fetch-tool"

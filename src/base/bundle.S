@@ -1,9 +1,13 @@
-// The certificates of the machine that builds (CA_BUNDLE of the Makefile), for machines that have none.
-    .section .rodata.ikigai_certificates, "a"
-    .global ikigai_certificates
-    .global ikigai_certificates_end
-ikigai_certificates:
-    .incbin CA_BUNDLE
-ikigai_certificates_end:
+// The bytes of FILE, built in as NAME up to NAME_end: read from the executable's own pages, and only when they are looked at.
+#define TEXT(word) #word
+#define TEXT_OF(word) TEXT(word)
+#define JOIN(a, b) a##b
+#define JOIN_OF(a, b) JOIN(a, b)
+    .section TEXT_OF(.rodata.NAME), "a"
+    .global NAME
+    .global JOIN_OF(NAME, _end)
+NAME:
+    .incbin FILE
+JOIN_OF(NAME, _end):
     .byte 0
     .section .note.GNU-stack, "", %progbits

@@ -7,7 +7,7 @@
 #include <dirent.h>
 #include <unistd.h>
 
-// in bundle.S
+// bundle.S with the certificates of the machine that builds (CA_BUNDLE of the Makefile), for machines that have none
 extern "C" const char ikigai_certificates[], ikigai_certificates_end[];
 
 namespace ik {
