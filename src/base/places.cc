@@ -6,6 +6,7 @@
 #include <climits>
 #include <cstdlib>
 #include <fstream>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace ik {
@@ -24,13 +25,19 @@ std::string passwd(std::size_t field)
     return "";
 }
 
+bool is_folder(const std::string& path)
+{
+    struct stat info {};
+    return stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+}
+
 std::string in_home(const char* variable_name, const char* otherwise)
 {
     auto named = variable(variable_name);
     if (named.starts_with('/') && !of_another_user(named))
         return named + "/ikigai";
     auto home = home_folder();
-    return home.empty() ? "" : home + otherwise;
+    return is_folder(home) ? home + otherwise : "";   // a home that is not there is not for us to make
 }
 
 }
@@ -55,7 +62,10 @@ std::string config_folder() { return in_home("XDG_CONFIG_HOME", "/.config/ikigai
 std::string temporary_folder()
 {
     auto named = variable("TMPDIR");
-    return named.starts_with('/') ? named : "/tmp";
+    for (auto& folder : {named, std::string("/tmp"), std::string("/var/tmp"), std::string("/dev/shm")})
+        if (folder.starts_with('/') && is_folder(folder) && access(folder.c_str(), W_OK | X_OK) == 0)
+            return folder;
+    return "/tmp";
 }
 
 std::string in_path(const std::string& name)
