@@ -200,7 +200,7 @@ check: all $(pages) $(BUILD)/unit
 
 # What takes longer is hidden from `make check` by its tag.
 check-all: check
-	@make/packages lintian zsh fish
+	@make/packages lintian zsh fish debootstrap qemu-user-static
 	cd $(BUILD) && IKIGAI_KILLS=1000 IKIGAI_HTTPLIB="$(abspath $(HTTPLIB))" IKIGAI_ROOT="$(CURDIR)" IKIGAI_BUILD="$(CURDIR)/$(BUILD)" IKIGAI_BIN="$(abspath $(ROOT))" ./unit "[torture],[systems]"
 	$(MAKE) check sanitize=1
 

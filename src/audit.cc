@@ -6,6 +6,7 @@
 #include "base/places.h"
 #include "base/text.h"
 #include "redact.h"
+#include "say.h"
 
 #include <cerrno>
 #include <cstring>
@@ -255,8 +256,7 @@ int verify_audit(const std::string& file)
     if (!in)
         return 1;
     auto verdict = audit::verify(*in);
-    write_all(1, verdict.sentence() + "\n");
-    return verdict.broken.empty() ? 0 : 1;
+    return print(verdict.sentence() + "\n") == 0 && verdict.broken.empty() ? 0 : 1;
 }
 
 int show_audit(const std::string& file, std::size_t count)
@@ -271,7 +271,7 @@ int show_audit(const std::string& file, std::size_t count)
     }
     std::string out;
     for (auto& line : last) out += line + "\n";
-    return write_all(1, out) ? 0 : 1;
+    return print(out);
 }
 
 }

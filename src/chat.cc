@@ -95,8 +95,7 @@ bool Chat::ended() const
 
 int Chat::run()
 {
-    if (!sandbox_.notice().empty())
-        mouth_.warn(sandbox_.notice());
+    for (auto& notice : sandbox_.notices()) mouth_.warn(notice);
     if (options_.keep && sessions_file().empty()) mouth_.warn("⚠ The conversation is not kept: there is no home. It goes on in memory.");
     look_for_kept();
     if (!keeper_.asking()) greet();
@@ -164,8 +163,9 @@ int Chat::run()
             leaving_ = true, model_.drop(), calls_.cancel();   // nobody hears the rest
     }
     model_.drop();
-    if (auto why = keeper_.end(options_.format == Format::person))
-        mouth_.warn(*why);
+    auto unkept = keeper_.end(options_.format == Format::person);
+    while (auto notice = keeper_.take_notice()) mouth_.warn(*notice);
+    if (unkept) mouth_.warn(*unkept);
     if (screen_) screen_->leave();
     calls_.end(signal_ ? 128 + signal_ : status_);
     tell_trouble();

@@ -1,12 +1,14 @@
 #include "doctor.h"
 
 #include "base/certificates.h"
+#include "base/family.h"
 #include "base/file.h"
 #include "base/places.h"
 #include "base/text.h"
 #include "base/url.h"
 #include "discover.h"
 #include "inquiries.h"
+#include "say.h"
 #include "version.h"
 
 #include <algorithm>
@@ -49,12 +51,19 @@ Check sandbox_check()
     return ok("sandbox", "Landlock " + std::to_string(abi) + " and seccomp" + missing);
 }
 
+Check processes_check()
+{
+    if (sees_processes())
+        return ok("processes", "/proc tells what tools leave running");
+    return warn("processes", access("/proc/version", F_OK) == 0 ? "/proc is of another PID namespace: what tools leave running is not found" : "there is no /proc: what tools leave running is not found");
+}
+
 Checks system_checks(const World& world)
 {
     utsname system{};
     uname(&system);
     return {ok("program", std::string("ikigai ") + version + " (" + commit() + ", " + compiler() + "), " + world.self),
-            ok("kernel", std::string(system.sysname) + " " + system.release + " " + system.machine), sandbox_check()};
+            ok("kernel", std::string(system.sysname) + " " + system.release + " " + system.machine), sandbox_check(), processes_check()};
 }
 
 Checks tool_checks(const World& world, bool trust)
@@ -103,6 +112,15 @@ Check folder_check(const std::string& name, const std::string& path, bool is_pri
     if (is_private && (info.st_mode & 077))
         return warn(name, what + " can be entered by others: run chmod 700 " + path);
     return ok(name, what);
+}
+
+// It is not for us to make.
+Check home_check()
+{
+    auto home = home_folder();
+    if (home.empty())
+        return warn("home", "HOME is not set, and /etc/passwd does not know us");
+    return access(home.c_str(), F_OK) == 0 ? folder_check("home", home, false) : warn("home", home + " is not there");
 }
 
 Checks settings_checks(const Settings& settings, const Credentials& credentials)
@@ -254,7 +272,7 @@ int doctor(const Settings& settings, bool json, const ProjectTrust& project, con
     auto wish = wish_of(settings);
     auto checks = system_checks(world);
     add(checks, tool_checks(world, project.trusted()));
-    add(checks, {folder_check("home", home_folder(), false), folder_check("state", state_folder(), true), folder_check("config", config_folder(), false)});
+    add(checks, {home_check(), folder_check("state", state_folder(), true), folder_check("config", config_folder(), false)});
     add(checks, settings_checks(settings, wish.credentials));
     auto choice = choose_provider(wish);
     checks.push_back(provider_check(choice));
@@ -262,7 +280,7 @@ int doctor(const Settings& settings, bool json, const ProjectTrust& project, con
         add(checks, service_checks(*choice, world.self));
     add(checks, {terminal_check(), locale_check()});
     bool fine = std::ranges::none_of(checks, [](auto& check) { return check.verdict == Grade::fail; });
-    return write_all(1, json ? as_json(checks, fine) : as_text(checks)) && fine ? 0 : 1;
+    return print(json ? as_json(checks, fine) : as_text(checks)) == 0 && fine ? 0 : 1;
 }
 
 }

@@ -184,9 +184,10 @@ void Keeper::advance(const Poll& poll)
     if (!store_->exit)
         return;
     auto why = std::string(trim(store_->err));
+    bool at_our_word = ending_ && store_->exit->status() == 0;
     store_.reset();
     if (std::exchange(asking_, false)) answer_ = Answer{.error = why.empty() ? "the store has ended" : why};
-    send_again();
+    if (!at_our_word) send_again();
 }
 
 // The store has died: another is told what this one has not acknowledged.
@@ -197,6 +198,7 @@ void Keeper::send_again()
     if (!start())
         return lose("its store ends again and again");
     for (auto& event : waiting_) store_->say(line_of(event) + "\n");
+    if (ending_) store_->hang_up();
 }
 
 std::optional<std::string> Keeper::take_notice()
@@ -213,21 +215,14 @@ std::optional<pid_t> Keeper::process() const { return store_ ? std::optional(sto
 std::optional<std::string> Keeper::end(bool save)
 {
     auto until = Clock::now() + patience;
-    while (store_ && !waiting_.empty() && Clock::now() < until) {
+    ending_ = true;
+    if (store_) store_->hang_up();   // it keeps what it can of all that was said, and ends
+    while (store_ && Clock::now() < until) {
         Poll poll;
         add_to(poll);
         poll.until(until);
         poll.wait();
         advance(poll);
-    }
-    if (store_) store_->hang_up();
-    while (store_ && Clock::now() < until) {   // it ends with its input
-        Poll poll;
-        add_to(poll);
-        poll.until(until);
-        poll.wait();
-        store_->advance(poll);
-        if (store_->exit) store_.reset();
     }
     if (waiting_.empty() || !save)
         return {};

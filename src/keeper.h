@@ -67,7 +67,7 @@ private:
     std::deque<StoredEvent> waiting_;      // not acknowledged
     std::optional<Child> store_;
     int starts_ = 0;
-    bool asking_ = false, then_load_ = false, given_up_ = false;
+    bool asking_ = false, then_load_ = false, given_up_ = false, ending_ = false;
     Answer gathered_;
     std::optional<Answer> answer_;
     std::deque<std::string> notices_;

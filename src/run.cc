@@ -49,8 +49,7 @@ int run_tool(RunOptions options, const World& world)
     auto rules = sandbox->confinement();
     if (!rules)
         return fail(rules.error().message, 1);
-    if (!sandbox->notice().empty())
-        warn(sandbox->notice());
+    for (auto& notice : sandbox->notices()) warn(notice);
     auto registry = tools_found(world, options.project.trusted(), *rules);
     Signals signals;
     int told_to_end = 0;   // the signal that ends us

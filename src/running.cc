@@ -35,7 +35,7 @@ std::vector<ResourceLimit> resource_limits(const ToolLimits& limits, const Cgrou
     if (limits.disk) out.push_back({RLIMIT_FSIZE, limits.disk});
     if (limits.memory && !group.limits_memory()) out.push_back({RLIMIT_DATA, limits.memory});
     // It counts all processes of the user, and never those of root: those of the machine are more than the user has now.
-    if (limits.processes && !group.limits_processes() && geteuid() != 0)
+    if (limits.processes && !group.limits_processes() && geteuid() != 0 && threads > 0)
         out.push_back({RLIMIT_NPROC, static_cast<rlim_t>(threads) + limits.processes});
     return out;
 }

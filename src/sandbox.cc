@@ -144,14 +144,15 @@ Result<Sandbox> Sandbox::make(SandboxWish wish)
     out.active_ = out.wish_.mode != SandboxMode::off && !why_not && out.abi_ > 0;
     if (!out.active_) {
         if (out.wish_.mode != SandboxMode::off)
-            out.notice_ = "Tools run without a sandbox: " + why_not.value_or("it is played to have no Landlock");
+            out.notices_.push_back("Tools run without a sandbox: " + why_not.value_or("it is played to have no Landlock"));
         return out;
     }
     make_folders(out.wish_.outputs);   // the rules speak of the folder, not of its name
     auto temporary = temporary_folder() + "/ikigai-tools-XXXXXX";
-    if (!mkdtemp(temporary.data()))
-        return Error{code::write_failed, "no folder for the tools can be made in " + temporary_folder() + ": " + std::strerror(errno)};
-    out.temporary_ = real_path(temporary);
+    if (mkdtemp(temporary.data()))
+        out.temporary_ = real_path(temporary);
+    else
+        out.notices_.push_back("tools have no folder for temporary files, since none can be made in " + temporary_folder() + ": " + std::strerror(errno));
 
     for (auto* path : secret) out.protect(path);
     for (auto& home : {home_folder(), passwd_home()})
@@ -170,7 +171,8 @@ Result<Sandbox> Sandbox::make(SandboxWish wish)
         if (out.writable_)
             out.guard_.emplace(out.folder_);
         else
-            out.notice_ = out.folder_ + " is no workspace, since it holds what tools must not touch: they may only write to their TMPDIR";
+            out.notices_.push_back(out.folder_.starts_with('/') ? out.folder_ + " is no workspace, since it holds what tools must not touch: they may only write to their TMPDIR"
+                                                                : "there is no workspace, since the current folder has been removed: tools may only write to their TMPDIR");
     }
     return out;
 }
@@ -221,7 +223,7 @@ Status Sandbox::build(Built& built, const std::vector<std::string>& readable) co
     for (int fd = 0; wish_.terminal && fd < 3; ++fd)
         if (const char* name = ttyname(fd)) built.ruleset->allow(name, device_rights);
 
-    built.ruleset->allow(temporary_, landlock::reading | landlock::writing);
+    if (!temporary_.empty()) built.ruleset->allow(temporary_, landlock::reading | landlock::writing);
     if (writable_) built.ruleset->allow(folder_, landlock::reading | landlock::writing);
     if (!wish_.outputs.empty()) built.ruleset->allow(wish_.outputs, landlock::read_file | landlock::read_dir | landlock::write_file | landlock::truncate);
     for (auto& path : readable) {

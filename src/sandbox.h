@@ -30,15 +30,15 @@ std::optional<std::string> no_sandbox();
 class Sandbox {
 public:
     // Of the current folder. Makes the private TMPDIR. Where the kernel cannot, and for `off`, it is not active and nothing is refused.
-    // Error: no TMPDIR can be made.
+    // Error: INVALID_ARG, of what is to be protected.
     static Result<Sandbox> make(SandboxWish);
     Sandbox(Sandbox&&) = default;
     Sandbox& operator=(Sandbox&&) = delete;
     ~Sandbox();
 
     bool active() const { return active_; }
-    const std::string& notice() const { return notice_; }         // what is to be said at the start; mostly nothing
-    const std::string& temporary() const { return temporary_; }   // for TMPDIR; empty where it is not active
+    const std::vector<std::string>& notices() const { return notices_; }   // what is to be said at the start; mostly nothing
+    const std::string& temporary() const { return temporary_; }   // for TMPDIR; empty where it is not active, or none can be made
 
     // For the next start; null where nothing is refused. Rules that have aged are made anew. readable: files that this tool
     // may read though they are protected.
@@ -84,7 +84,8 @@ private:
     SandboxWish wish_;
     bool active_ = false, writable_ = false;
     int abi_ = 0;
-    std::string folder_, temporary_, notice_;
+    std::string folder_, temporary_;
+    std::vector<std::string> notices_;
     Node protected_;
     std::optional<Guard> guard_;
     std::map<std::vector<std::string>, Built> built_;

@@ -28,10 +28,9 @@ int run_sandboxed(std::vector<std::string> words, SandboxWish wish)
     auto rules = sandbox->confinement();
     if (!rules)
         return fail(rules.error().message, 1);
-    if (!sandbox->notice().empty())
-        warn(sandbox->notice());
+    for (auto& notice : sandbox->notices()) warn(notice);
     auto env = without_secrets(environment());
-    if (sandbox->active())
+    if (!sandbox->temporary().empty())
         set_variable(env, "TMPDIR", sandbox->temporary());
     words[0] = in_path(words[0]);
     sandbox->remember();

@@ -30,8 +30,11 @@ std::string outputs_folder(const std::string& id)
     if (!state.empty() && access(state.c_str(), W_OK) == 0)
         return state + "/outputs/" + id;
     auto home = home_folder();
-    bool can_make = !home.empty() && access(home.c_str(), W_OK) == 0 && access(state.c_str(), F_OK) != 0;
-    return can_make ? state + "/outputs/" + id : temporary_folder() + "/ikigai-" + id;
+    bool can_make = !state.empty() && access(home.c_str(), W_OK) == 0 && access(state.c_str(), F_OK) != 0;
+    if (can_make)
+        return state + "/outputs/" + id;
+    auto temporary = temporary_folder();
+    return access(temporary.c_str(), W_OK) == 0 ? temporary + "/ikigai-" + id : "";
 }
 
 std::string history_file()

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 namespace ik {
@@ -40,6 +41,13 @@ off_t size_of(const Fd& file)
     return fstat(file.get(), &info) < 0 ? -1 : info.st_size;
 }
 
+// Whether nothing more can be written where the file is.
+bool is_full(const Fd& file)
+{
+    struct statvfs system {};
+    return fstatvfs(file.get(), &system) == 0 && system.f_blocks > 0 && (geteuid() == 0 ? system.f_bfree : system.f_bavail) == 0;
+}
+
 // Where the shell writes. A file and not a pipe: a command that is left in the background
 // keeps a place to write, and what has been said so far can be looked at by others.
 Result<Fd> output_file()
@@ -48,7 +56,7 @@ Result<Fd> output_file()
     if (!named)
         return anonymous_file();
     Fd file(open(named, O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600));
-    return file ? Result<Fd>(std::move(file)) : anonymous_file();
+    return file && !is_full(file) ? Result<Fd>(std::move(file)) : anonymous_file();
 }
 
 std::vector<std::string> shell_environment()
@@ -119,6 +127,8 @@ Status tell(const Fd& file, Answer& answer)
         at += n;
     }
     int why = errno;
+    if (is_full(file))
+        answer.text("\n[the disk is full: what came after this may be lost]");
     answer.close_text();
     if (n < 0)
         return Error{code::read_failed, std::string("The command has run, but its output cannot be read: ") + std::strerror(why)};
@@ -140,8 +150,8 @@ Status run(const Args& args, Answer& answer)
     auto output = output_file();
     if (!output)
         return failed(output.error().message, answer);
-    Fd nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
-    auto shell = Process::start({.argv = {"/bin/sh", "-c", args.command}, .env = shell_environment(), .in = nothing.get(),
+    Fd input = nothing();
+    auto shell = Process::start({.argv = {"/bin/sh", "-c", args.command}, .env = shell_environment(), .in = input.get(),
                                  .out = output->get(), .err = output->get(), .own_session = false});
     if (!shell)
         return failed(shell.error().message, answer);

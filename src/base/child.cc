@@ -38,7 +38,7 @@ Result<Child> Child::start(Options options)
     if (!out) return out.error();
     if (!err) return err.error();
     if (options.no_stdin)
-        in->read = Fd(open("/dev/null", O_RDONLY | O_CLOEXEC));
+        in->read = nothing();
 
     auto process = Process::start({.argv = std::move(options.argv), .env = std::move(options.env),
                                    .in = in->read.get(), .out = out->write.get(), .err = err->write.get(),

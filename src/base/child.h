@@ -17,7 +17,7 @@ public:
         std::vector<std::string> env = environment();
         std::string input = {};                      // written to its stdin, which is closed after
         bool keep_stdin = false;                     // leave stdin open: more comes with say()
-        bool no_stdin = false;                       // /dev/null
+        bool no_stdin = false;                       // nothing()
         bool outlives_us = false;                    // see Program
         const Confinement* confinement = nullptr;    // borrowed for the start
         std::optional<milliseconds> limit = {};      // then it is stopped
@@ -31,7 +31,7 @@ public:
     void add_to(Poll&) const;
     void advance(const Poll&);      // moves whatever bytes can move, keeps the deadline
     void say(std::string_view bytes) { input_ += bytes; }
-    void hang_up() { keep_stdin_ = false; }   // its stdin ends after what has been said
+    void hang_up() { keep_stdin_ = false; feed(); }   // its stdin ends after what has been said
     void stop();                    // SIGTERM, then after the grace SIGKILL; ends as usual
 
     void lift_limit();              // it may run as long as it likes

@@ -103,10 +103,16 @@ void signal_together(const Picked& picked, int number)
 
 }
 
+bool sees_processes()
+{
+    char number[32]{};
+    return readlink("/proc/self", number, sizeof number - 1) > 0 && std::atoi(number) == getpid();
+}
+
 std::vector<Relative> descendants(pid_t of, bool with_dead)
 {
     std::vector<Relative> all, below;
-    DIR* proc = opendir("/proc");
+    DIR* proc = sees_processes() ? opendir("/proc") : nullptr;
     while (auto* file = proc ? readdir(proc) : nullptr)
         if (file->d_name[0] >= '0' && file->d_name[0] <= '9')
             if (auto entry = read_entry(file->d_name); entry && (with_dead || is_alive(*entry)))

@@ -20,6 +20,10 @@ struct Relative {
     friend bool operator==(const Relative& a, const Relative& b) { return a.id == b.id && a.started == b.started; }
 };
 
+// Whether /proc is there and of our own PID namespace: another one's numbers would be those of strangers. Where it is not,
+// there are no descendants to be seen.
+bool sees_processes();
+
 // The processes below that one, parents before their children. The dead, whom nobody has taken leave of, only if asked for.
 std::vector<Relative> descendants(pid_t of = getpid(), bool with_dead = false);
 

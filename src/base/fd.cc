@@ -70,11 +70,34 @@ Result<Fd> anonymous_file()
     return Error{code::open_failed, std::string("Cannot make a temporary file: ") + std::strerror(errno)};
 }
 
+Fd nothing()
+{
+    if (Fd fd(open("/dev/null", O_RDONLY | O_CLOEXEC)); fd)
+        return fd;
+    auto pipe = make_pipe();
+    return pipe ? std::move(pipe->read) : Fd();
+}
+
+namespace {
+
+void fill_standard_descriptors()
+{
+    bool closed[3];
+    for (int fd = 0; fd <= 2; ++fd)
+        closed[fd] = fcntl(fd, F_GETFD) < 0;
+    if (!closed[0] && !closed[1] && !closed[2])
+        return;
+    Fd low = nothing(), empty(fcntl(low.get(), F_DUPFD_CLOEXEC, 3));   // the low one may be one of the three
+    low.reset();
+    for (int fd = 0; fd <= 2; ++fd)
+        if (closed[fd]) dup2(empty.get(), fd);
+}
+
+}
+
 void tidy_descriptors()
 {
-    for (int fd = 0; fd <= 2; ++fd)
-        if (fcntl(fd, F_GETFD) < 0)
-            open("/dev/null", O_RDWR);   // the lowest free number, which is fd
+    fill_standard_descriptors();
     if (syscall(SYS_close_range, 3u, ~0u, 4u /* CLOSE_RANGE_CLOEXEC */) == 0)
         return;
     for (int fd = 3; fd < 1024; ++fd)

@@ -37,8 +37,11 @@ std::ptrdiff_t read_some(int fd, char* buffer, std::size_t size);
 // A file without a name for up to a few gigabytes, in $TMPDIR, /tmp, /var/tmp or memory.
 Result<Fd> anonymous_file();
 
-// 0, 1 and 2 are open after this (on /dev/null where they were closed), and whatever else
-// was inherited is close-on-exec.
+// A descriptor whose end comes at once, and which cannot be written to: /dev/null, or where there is none a pipe's end.
+Fd nothing();
+
+// 0, 1 and 2 are open after this, on nothing() where they were closed: no file of ours can get their numbers, and what
+// is written to a closed one is an error as it was. Whatever else was inherited is close-on-exec.
 void tidy_descriptors();
 
 }

@@ -17,7 +17,7 @@ inline constexpr Rights reading = execute | read_file | read_dir;
 // Devices are not made by anybody, and refer lets a file move between folders that may both be written.
 inline constexpr Rights writing = write_file | truncate | remove_dir | remove_file | make_dir | make_reg | make_sock | make_fifo | make_sym | refer;
 
-// The version that the kernel has; 0 where it has none, or where Landlock is not switched on.
+// The version that the kernel has; 0, and errno, where it has none, Landlock is not switched on, or it is refused.
 int abi();
 
 // Everything that the version knows of is refused, but what is allowed.

@@ -1,5 +1,5 @@
 // places: where things are on this machine. Names only; nothing is made or read here but
-// the environment, /proc/self/exe, /etc/passwd, and to whom a home belongs.
+// the environment, /proc/self/exe, /etc/passwd, whether a folder is there and to whom it belongs.
 #pragma once
 
 #include <string>
@@ -14,9 +14,9 @@ std::string variable(const char* name);   // of the environment; empty when unse
 std::string home_folder();
 std::string passwd_home();     // the one in /etc/passwd, whatever $HOME says
 
-std::string state_folder();    // $XDG_STATE_HOME/ikigai or ~/.local/state/ikigai; empty without a home
-std::string config_folder();   // $XDG_CONFIG_HOME/ikigai or ~/.config/ikigai; empty without a home
-std::string temporary_folder();   // $TMPDIR or /tmp
+std::string state_folder();    // $XDG_STATE_HOME/ikigai or ~/.local/state/ikigai; empty without a home that is there
+std::string config_folder();   // $XDG_CONFIG_HOME/ikigai or ~/.config/ikigai; the same
+std::string temporary_folder();   // of $TMPDIR, /tmp, /var/tmp and /dev/shm the first that can be written; /tmp where none can
 
 // This executable: /proc/self/exe, else argv[0] as a path or found in $PATH.
 std::string own_path(const char* argv0);

@@ -18,13 +18,10 @@ constexpr std::int64_t small = 1024;   // pages: a database up to this size is c
 
 Status make_folder(const std::string& path)
 {
-    if (mkdir(path.c_str(), 0700) == 0 || errno == EEXIST)
+    if (make_folders(path))
         return Done{};
-    if (errno != ENOENT || path.find('/') == path.npos || folder_name(path) == path)
-        return file_error(Doing::creating, path);
-    if (auto made = make_folder(folder_name(path)); !made)
-        return made.error();
-    return mkdir(path.c_str(), 0700) == 0 || errno == EEXIST ? Status(Done{}) : Status(file_error(Doing::creating, path));
+    int why = errno;
+    return Error{file_error(Doing::creating, path, why).code, path + " cannot be made: " + std::strerror(why)};
 }
 
 // Nobody else may read what was said. The files beside it get the mode of this one.

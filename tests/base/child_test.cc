@@ -101,3 +101,14 @@ TEST_CASE("child: what it gives up, it cannot take back")
     CHECK(child.out.memory.starts_with("40\n"));
     if (!test::is_root()) CHECK(child.out.memory == "40\n40\n");
 }
+
+TEST_CASE("child: it hears the end of its input at once, also where there was nothing more to say")
+{
+    auto child = finish([] {
+        auto cat = sh("cat", {.argv = {}, .keep_stdin = true, .limit = 20s});
+        cat.hang_up();
+        return cat;
+    }());
+    CHECK(child.exit->status() == 0);
+    CHECK_FALSE(child.timed_out());
+}
