@@ -321,6 +321,7 @@ TEST_CASE("limits: 1,000 calls leave no descriptor, no process, no growth")
         CHECK(memory_kb() < memory + 2000);
     stage.turn(1ms);
     CHECK(sh("ps -o state= --ppid " + std::to_string(getpid()) + " | grep -c Z").out == "0\n");
+    stage.host.reset();
     CHECK_FALSE(stage.home.exists("outputs"));
 }
 
