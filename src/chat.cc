@@ -77,11 +77,7 @@ Chat::Chat(const ChatOptions& options, const World& world, const std::string& id
 // Without rules no tool is started, not even to be asked for its schema.
 Registry::Places Chat::places()
 {
-    auto rules = sandbox_.confinement();
-    auto places = tool_places(world_, options_.project.trusted(), rules ? *rules : nullptr);
-    if (!rules)
-        places.system = places.user = places.project = "";
-    return places;
+    return tool_places(world_, options_.project.trusted(), [this] { return sandbox_.confinement(); });
 }
 
 bool Chat::idle() const { return !session_.busy() && !calls_.busy() && later_.empty() && !waiting_message_ && !keeper_.asking(); }
@@ -134,6 +130,8 @@ int Chat::run()
 {
     if (!sandbox_.notice().empty())
         mouth_.warn(sandbox_.notice());
+    if (options_.print)
+        static_cast<void>(start_model());   // it gets ready while we do; why it does not is told when it is asked
     look_for_kept();
     if (!keeper_.asking()) greet();
     show_guides();
@@ -224,17 +222,15 @@ bool Chat::happen(const Event& event)
     return !effects.empty();
 }
 
-bool Chat::start_model()
+Status Chat::start_model()
 {
     if (model_)
-        return true;
+        return Done{};
     auto child = Child::start({.argv = {world_.self, "llm"}, .env = without_secrets(environment()), .input = options_.setup + "\n", .keep_stdin = true});
-    if (!child) {
-        later_.push_back(ModelFailed{child.error().message, std::string(code::llm_failed)});
-        return false;
-    }
+    if (!child)
+        return child.error();
     model_ = std::move(*child);
-    return true;
+    return Done{};
 }
 
 // It holds nothing that is worth waiting for.
@@ -242,10 +238,11 @@ void Chat::drop_model() { model_.reset(); }
 
 void Chat::perform(const Ask& ask)
 {
-    if (!start_model())
-        return;
+    if (auto started = start_model(); !started)
+        return later_.push_back(ModelFailed{started.error().message, std::string(code::llm_failed)});
     heard_model_ = Clock::now();
     model_->say(ask.request.dump() + "\n");
+    static_cast<void>(sandbox_.confinement());   // while the model thinks; a failure is told to the call
     warn_of_cut();
 }
 

@@ -84,7 +84,7 @@ private:
     void perform(const Compacted&);
 
     Registry::Places places();
-    bool start_model();
+    Status start_model();
     void drop_model();
     void fail_model(std::string why, std::string_view error_code);
     bool can_begin_again(const ModelRetried&) const;
