@@ -68,7 +68,8 @@ void Host::finish(Running& running)
     auto finished = running.finish();
     if (options_.sandbox && !running.sandboxed())
         options_.sandbox->remember();   // what was done outside was meant
-    left_.keep(running.take_cgroup());
+    if (auto group = running.take_cgroup(); !cgroups_.take_back(group))
+        left_.keep(std::move(group));
     if (running.background())
         ended_.push_back({running.number(), std::move(finished)});
     else
