@@ -309,7 +309,7 @@ TEST_CASE("limits: a control group serves one call after another, unless somethi
 {
     Stage stage;
     auto group = [&](const std::string& script) {
-        auto envelope = stage.call(shell_tool("where", "echo \"{\\\"g\\\":\\\"$(grep -o '[^/]*/[^/]*$' /proc/self/cgroup | grep ikigai)\\\"}\"; " + script));
+        auto envelope = stage.call(shell_tool("where", "echo \"{\\\"g\\\":\\\"$(grep -o '[^/]*/[^/]*$' /proc/self/cgroup | grep -m 1 ikigai)\\\"}\"; " + script));
         return envelope.find("result") ? std::string(envelope.find("result")->text("g")) : envelope.dump();
     };
     auto first = group("true");

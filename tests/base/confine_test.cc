@@ -56,6 +56,7 @@ void check(const Refused& refused, const std::vector<Attempt>& attempts)
     }
 }
 
+#ifdef __x86_64__
 // The kernel's machine, as far as our programs use it.
 std::uint32_t answer_of(const std::vector<sock_filter>& program, const seccomp_data& call)
 {
@@ -75,6 +76,7 @@ std::uint32_t answer_of(const std::vector<sock_filter>& program, const seccomp_d
     }
     throw std::runtime_error("a program without an answer");
 }
+#endif
 
 long pair(int type)
 {
