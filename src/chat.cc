@@ -97,6 +97,8 @@ int Chat::run()
 {
     for (auto& notice : sandbox_.notices()) mouth_.warn(notice);
     if (options_.keep && sessions_file().empty()) mouth_.warn("⚠ The conversation is not kept: there is no home. It goes on in memory.");
+    if (options_.print)
+        static_cast<void>(model_.start());   // it gets ready while we do; why it does not is told when it is asked
     look_for_kept();
     if (!keeper_.asking()) greet();
     show_guides();
@@ -202,9 +204,9 @@ bool Chat::happen(const Event& event)
 void Chat::perform(const Ask& ask)
 {
     if (auto asked = model_.ask(ask.request); !asked)
-        later_.push_back(ModelFailed{asked.error().message, std::string(code::llm_failed)});
-    else
-        warn_of_cut();
+        return later_.push_back(ModelFailed{asked.error().message, std::string(code::llm_failed)});
+    static_cast<void>(sandbox_.confinement());   // while the model thinks; a failure is told to the call
+    warn_of_cut();
 }
 
 void Chat::perform(const Run& run)

@@ -9,11 +9,7 @@ namespace ik {
 // Without rules no tool is started, not even to be asked for its schema.
 Registry::Places Chat::places()
 {
-    auto rules = sandbox_.confinement();
-    auto places = tool_places(world_, options_.project.trusted(), rules ? *rules : nullptr);
-    if (!rules)
-        places.system = places.user = places.project = "";
-    return places;
+    return tool_places(world_, options_.project.trusted(), [this] { return sandbox_.confinement(); });
 }
 
 void Chat::hear_tools()

@@ -42,10 +42,10 @@ std::string as_offered(const Registry& registry, const providers::Provider& prov
 
 }
 
-Registry tools_found(const World& world, bool trust, const Confinement* confinement)
+Registry tools_found(const World& world, bool trust, Registry::Confine confine)
 {
     Registry registry;
-    registry.start(tool_places(world, trust, confinement));
+    registry.start(tool_places(world, trust, std::move(confine)));
     while (!registry.settled()) {
         Poll poll;
         registry.add_to(poll);

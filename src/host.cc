@@ -14,6 +14,8 @@ std::string words_of(const ToolCall& call)
 
 }
 
+Host::~Host() { rmdir(options_.outputs.c_str()); }   // stays where something is kept in it
+
 void Host::refuse(ToolCall call, Json envelope) { finished_.push_back({std::move(call), std::move(envelope), {}, {}, {}}); }
 
 void Host::run(const Tool* tool, ToolCall call, bool outside)
@@ -66,8 +68,8 @@ void Host::finish(Running& running)
     auto finished = running.finish();
     if (options_.sandbox && !running.sandboxed())
         options_.sandbox->remember();   // what was done outside was meant
-    left_.keep(running.take_cgroup());
-    rmdir(options_.outputs.c_str());   // stays where something is kept in it
+    if (auto group = running.take_cgroup(); !cgroups_.take_back(group))
+        left_.keep(std::move(group));
     if (running.background())
         ended_.push_back({running.number(), std::move(finished)});
     else

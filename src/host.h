@@ -24,7 +24,7 @@ class Host {
 public:
     struct Options {
         std::string session;                // its id
-        std::string outputs;                // folder for what is too long; made when needed
+        std::string outputs;                // folder for what is too long; made when needed, and gone with the host where it is empty
         ToolRules rules = {};
         Sandbox* sandbox = nullptr;         // borrowed; none: tools may do what we may
         std::function<std::optional<std::string>(const Tool&)> objection = {};   // asked just before a start: why not
@@ -38,6 +38,7 @@ public:
     };
 
     explicit Host(Options options) : options_(std::move(options)), cgroups_("ikigai-" + options_.session, options_.cgroup_root) {}
+    ~Host();
 
     // Starts the tool with the call's arguments. A call that cannot start is finished at once.
     // outside: of the sandbox.

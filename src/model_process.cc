@@ -10,16 +10,22 @@ constexpr std::size_t max_line = 64 << 20;
 
 }
 
+Status ModelProcess::start()
+{
+    if (child_)
+        return Done{};
+    auto child = Child::start({.argv = {options_.self, "llm"}, .env = without_secrets(environment()), .input = options_.setup + "\n", .keep_stdin = true});
+    if (!child)
+        return child.error();
+    child_ = std::move(*child);
+    return Done{};
+}
+
 Status ModelProcess::say(const Json& line)
 {
-    if (!child_) {
-        auto started = Child::start({.argv = {options_.self, "llm"}, .env = without_secrets(environment()), .input = options_.setup + "\n", .keep_stdin = true});
-        if (!started)
-            return started.error();
-        child_ = std::move(*started);
-    }
-    child_->say(line.dump() + "\n");
-    return Done{};
+    auto started = start();
+    if (started) child_->say(line.dump() + "\n");
+    return started;
 }
 
 Status ModelProcess::ask(const Json& request)

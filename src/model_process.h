@@ -16,6 +16,7 @@ public:
     };
     explicit ModelProcess(Options options) : options_(std::move(options)) {}
 
+    Status start();                                    // ahead of its time; the questions start it too
     Status ask(const Json& request);
     Status ask_window(std::string_view model);   // its answer comes before that of the next request, within a second or not at all
     Status ask_models();                               // which there are

@@ -46,11 +46,8 @@ int run_tool(RunOptions options, const World& world)
     auto sandbox = Sandbox::make(options.sandbox);
     if (!sandbox)
         return fail(sandbox.error().message, 1);
-    auto rules = sandbox->confinement();
-    if (!rules)
-        return fail(rules.error().message, 1);
     for (auto& notice : sandbox->notices()) warn(notice);
-    auto registry = tools_found(world, options.project.trusted(), *rules);
+    auto registry = tools_found(world, options.project.trusted(), [&] { return sandbox->confinement(); });
     Signals signals;
     int told_to_end = 0;   // the signal that ends us
     std::optional<Host> host;

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <dirent.h>
 #include <fcntl.h>
@@ -36,10 +37,17 @@ constexpr auto device_rights = landlock::read_file | landlock::write_file | land
 // Links followed as far as there is something; the rest as it is written.
 std::string real_path(const std::string& path)
 {
-    std::error_code failed;
-    auto out = fs::weakly_canonical(fs::absolute(path, failed), failed).string();
-    if (failed)
-        out = fs::path(path).lexically_normal().string();
+    auto there = path;
+    char* real = realpath(there.c_str(), nullptr);
+    while (!real && folder_name(there) != there) {
+        there = folder_name(there);
+        real = realpath(there.c_str(), nullptr);
+    }
+    if (path.empty() || !real)
+        return fs::path(path).lexically_normal().string();
+    auto rest = there == path ? "" : there == "." ? path : path.substr(there.size());
+    auto out = fs::path(real + ("/" + rest)).lexically_normal().string();
+    std::free(real);
     return out.size() > 1 && out.ends_with('/') ? out.substr(0, out.size() - 1) : out;
 }
 
@@ -200,7 +208,7 @@ void Sandbox::allow_beneath(const Node& node, const std::string& folder, Built& 
             continue;
         auto* inner = node.find(name);
         if (!inner)
-            built.ruleset->allow(dirfd(list.get()), name.c_str(), landlock::reading);
+            built.ruleset->allow(dirfd(list.get()), name.c_str(), landlock::reading, entry->d_type);
         else if (!inner->is_protected)
             allow_beneath(*inner, inside(folder, name), built);
     }

@@ -82,7 +82,7 @@ std::string project_folder() { return ".ikigai"; }
 std::string project_tools() { return ".ikigai/tools"; }
 std::string project_settings() { return ".ikigai/config.json"; }
 
-Registry::Places tool_places(const World& world, bool trust, const Confinement* confinement)
+Registry::Places tool_places(const World& world, bool trust, Registry::Confine confine)
 {
     auto named = variable("IKIGAI_LIBEXEC_DIR"), home = home_folder();
     Registry::Places places;
@@ -94,7 +94,7 @@ Registry::Places tool_places(const World& world, bool trust, const Confinement* 
     places.user = home.empty() ? "" : home + "/.ikigai/tools";
     places.project = trust ? project_tools() : "";
     places.env = without_secrets(environment());
-    places.confinement = confinement;
+    places.confine = std::move(confine);
     return places;
 }
 

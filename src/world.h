@@ -12,8 +12,8 @@ struct World {
     std::vector<Builtin> builtins;
 };
 
-// trust: those of the project too. confinement: of the tools while they are asked; none where they may do what we may.
-Registry::Places tool_places(const World&, bool trust, const Confinement* confinement = nullptr);
+// trust: those of the project too. confine: the tools while they are asked; none where they may do what we may.
+Registry::Places tool_places(const World&, bool trust, Registry::Confine confine = {});
 
 // What a project brings, seen from the current folder.
 std::string history_file();   // of what was typed; empty where there is no home

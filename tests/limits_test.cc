@@ -305,6 +305,24 @@ TEST_CASE("limits: into the background: what there is comes at once, the end lat
     CHECK(stage.host->take_finished().empty());
 }
 
+TEST_CASE("limits: a control group serves one call after another, unless something of the one is left in it")
+{
+    Stage stage;
+    auto group = [&](const std::string& script) {
+        auto envelope = stage.call(shell_tool("where", "echo \"{\\\"g\\\":\\\"$(grep -o '[^/]*/[^/]*$' /proc/self/cgroup | grep -m 1 ikigai)\\\"}\"; " + script));
+        return envelope.find("result") ? std::string(envelope.find("result")->text("g")) : envelope.dump();
+    };
+    auto first = group("true");
+    if (first.empty())
+        return skip("no control group can be made here");
+    CHECK(group("true") == first);
+    CHECK(group("setsid sleep 300 >/dev/null 2>&1 &") == first);
+    auto second = group("true");
+    CHECK(second != first);   // the sleeper has it
+    CHECK(second.starts_with("ikigai-"));
+    CHECK(group("true") == second);
+}
+
 TEST_CASE("limits: 1,000 calls leave no descriptor, no process, no growth")
 {
     Stage stage;
@@ -321,6 +339,7 @@ TEST_CASE("limits: 1,000 calls leave no descriptor, no process, no growth")
         CHECK(memory_kb() < memory + 2000);
     stage.turn(1ms);
     CHECK(sh("ps -o state= --ppid " + std::to_string(getpid()) + " | grep -c Z").out == "0\n");
+    stage.host.reset();
     CHECK_FALSE(stage.home.exists("outputs"));
 }
 

@@ -1,6 +1,7 @@
 // Attempts to break out of the sandbox, and ordinary work that must go on in it.
 #include "sandbox.h"
 
+#include "host.h"
 #include "refusal.h"
 #include "support/world.h"
 
@@ -21,6 +22,7 @@ using namespace ik::test;
 namespace {
 
 namespace fs = std::filesystem;
+using namespace std::chrono_literals;
 
 constexpr uid_t nobody = 65534;
 
@@ -285,6 +287,36 @@ TEST_CASE("sandbox: a command's output grows in the file that the host has named
         Site site(as_nobody);
         CHECK(output_of(site.bash("echo marker; wc -c < $HOME/.local/state/ikigai/outputs/$IKIGAI_SESSION/call-running.txt")) == "marker\n7");
     }
+}
+
+TEST_CASE("sandbox: the file that a command's output grows in is there for every call of a session")
+{
+    if (missing()) return;
+    Site site;
+    HomeIs home(site.home);
+    auto outputs = site.home + "/.local/state/ikigai/outputs/mine";
+    auto sandbox = Sandbox::make({.outputs = outputs});
+    REQUIRE(sandbox);
+    {
+        Host host({.session = "mine", .outputs = outputs, .sandbox = &*sandbox});
+        Tool bash{"bash", tool("bash"), "system", {tool("bash")}, *parse_json(R"({"name":"bash","description":"","parameters":{"type":"object"}})")};
+        for (auto* id : {"one", "two"}) {
+            host.run(&bash, {id, "bash", object({{"command", "echo marker; wc -c < " + outputs + "/" + id + "-running.txt"}})});
+            REQUIRE(eventually([&] {
+                Poll poll;
+                host.add_to(poll);
+                poll.until(Clock::now() + 100ms);
+                poll.wait();
+                host.advance(poll);
+                return !host.running();
+            }));
+            auto finished = host.take_finished();
+            REQUIRE(finished.size() == 1);
+            CHECK(output_of(finished[0].envelope) == "marker\n7");
+        }
+    }
+    sandbox->close();
+    CHECK_FALSE(fs::exists(outputs));
 }
 
 TEST_CASE("sandbox: what was too long for the model can be read, and of the state nothing else")

@@ -126,7 +126,7 @@ void Registry::start(const Places& places)
     *this = Registry();
     state_ = State::in_progress;
     env_ = places.env;
-    confinement_ = places.confinement;
+    confine_ = places.confine;
 
     bool system = usable(places.system);
     if (!system)
@@ -181,7 +181,12 @@ void Registry::ask_next()
     while (!waiting_.empty() && asked_.size() < at_once) {
         auto candidate = std::move(waiting_.front());
         waiting_.pop_front();
-        auto child = Child::start({.argv = {candidate.tool.path, "--schema"}, .env = env_, .no_stdin = true, .confinement = confinement_,
+        auto rules = confine_ ? confine_() : Result<const Confinement*>(static_cast<const Confinement*>(nullptr));
+        if (!rules) {
+            skip(candidate, rules.error().message);
+            continue;
+        }
+        auto child = Child::start({.argv = {candidate.tool.path, "--schema"}, .env = env_, .no_stdin = true, .confinement = *rules,
                                    .limit = schema_limit, .grace = milliseconds(0), .max_out = max_schema, .max_err = 0});
         if (!child) {
             skip(candidate, "not executable");

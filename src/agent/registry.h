@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <deque>
+#include <functional>
 #include <span>
 
 namespace ik {
@@ -39,6 +40,8 @@ struct Skipped {
 class Registry {
 public:
     enum class State { not_started, in_progress, complete, failed };
+    // What a tool is confined to while it is asked, when the first one is to be: rules are dear, and our own tools are not asked.
+    using Confine = std::function<Result<const Confinement*>()>;
     static constexpr auto schema_limit = std::chrono::seconds(1);
     static constexpr std::size_t max_schema = 1 << 20;   // bytes
 
@@ -50,7 +53,7 @@ public:
         std::string system, user, project;
         std::vector<Builtin> builtins;     // stand in for a system folder that does not exist, or is skipped
         std::vector<std::string> env;      // what the tools are given
-        const Confinement* confinement = nullptr;   // of the tools; borrowed until the registry has settled
+        Confine confine = {};              // none: they may do what we may; called until the registry has settled
     };
 
     void start(const Places&);
@@ -84,7 +87,7 @@ private:
     State state_ = State::not_started;
     std::string failure_;
     std::vector<std::string> env_;
-    const Confinement* confinement_ = nullptr;
+    Confine confine_;
     std::deque<Candidate> waiting_;
     std::vector<Candidate> asked_, accepted_;
     std::vector<Tool> tools_;

@@ -114,6 +114,12 @@ std::vector<std::string> groups_in(const std::string& folder)
     return below;
 }
 
+bool has_groups(const std::string& folder)
+{
+    struct stat info {};
+    return stat(folder.c_str(), &info) < 0 || info.st_nlink > 2;
+}
+
 // The groups in our folders, and the folders, end with this. Called by the guard only.
 void kill_below(const std::string& folder)
 {
@@ -195,8 +201,9 @@ std::vector<pid_t> Cgroup::members() const
     return folders_.empty() ? std::vector<pid_t>{} : members_of(folders_.front());
 }
 
-void Cgroup::kill(pid_t except) const
+void Cgroup::kill(pid_t except)
 {
+    killed_ = true;
     if (!pids_.empty())
         put(pids_ + "/pids.max", "0");   // nobody gets away by forking
     for (int round = 0; round < 200; ++round) {
@@ -211,6 +218,13 @@ void Cgroup::kill(pid_t except) const
             return;
         nap();
     }
+}
+
+// A limited memory also holds files that were read and written: whose they are is not told.
+bool Cgroup::as_new() const
+{
+    return !folders_.empty() && !killed_ && !limits_memory() && !processes_exceeded()
+        && std::ranges::all_of(folders_, [](auto& folder) { return members_of(folder).empty() && !has_groups(folder); });
 }
 
 bool Cgroup::remove()
@@ -266,9 +280,15 @@ void Cgroups::look()
 
 std::optional<Cgroup> Cgroups::make(const std::string& name, const CgroupLimits& limits)
 {
+    if (auto known = std::ranges::find(spare_, limits, &Cgroup::limits_); known != spare_.end()) {
+        auto again = std::move(*known);
+        spare_.erase(known);
+        return again;
+    }
     if (!looked_)
         look();
     Cgroup group;
+    group.limits_ = limits;
     for (auto& hierarchy : hierarchies_) {
         bool memory = hierarchy.memory && limits.memory && !group.limits_memory();
         bool pids = hierarchy.pids && !group.limits_processes();
@@ -303,6 +323,14 @@ std::optional<Cgroup> Cgroups::make(const std::string& name, const CgroupLimits&
     return group;
 }
 
+bool Cgroups::take_back(Cgroup& group)
+{
+    if (!group.as_new())
+        return false;
+    spare_.push_back(std::move(group));
+    return true;
+}
+
 void Cgroups::start_guard()
 {
     auto pipe = make_pipe();
@@ -332,6 +360,7 @@ bool Cgroups::remove()
 // Where all is empty the guard has nothing to wait for.
 Cgroups::~Cgroups()
 {
+    spare_.clear();
     bool all = remove();
     life_.reset();
     if (guard_ && all) {

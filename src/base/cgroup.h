@@ -15,6 +15,8 @@ namespace ik {
 struct CgroupLimits {
     std::uint64_t memory = 0;      // bytes; 0: none
     std::uint64_t processes = 0;   // and threads; 0: none
+
+    friend bool operator==(const CgroupLimits&, const CgroupLimits&) = default;
 };
 
 // One group. It goes with this object, unless somebody still lives in it: see remove().
@@ -38,7 +40,10 @@ public:
     std::vector<pid_t> members() const;
 
     // All but one, who may be nobody; until they are gone, a second at most. Nothing can be started in it after.
-    void kill(pid_t except = 0) const;
+    void kill(pid_t except = 0);
+
+    // Nobody lives in it, and nothing stays of those who did: it can serve once more.
+    bool as_new() const;
 
     bool remove();   // false: somebody lives in it
 
@@ -48,7 +53,8 @@ private:
     std::vector<Fd> doors_;
     std::string memory_, pids_;   // the folders with these controllers
     Fd events_;
-    bool tells_ = false;
+    bool tells_ = false, killed_ = false;
+    CgroupLimits limits_;
 };
 
 // The place for them: a folder of the given name in each hierarchy, made when it is first needed. While there are
@@ -64,6 +70,9 @@ public:
     // Nothing where no group can be made here. It may not hold every limit: ask it.
     std::optional<Cgroup> make(const std::string& name, const CgroupLimits&);
 
+    // Takes a group that is as new, for the next who wants one with its limits. False: it is not, and stays where it is.
+    bool take_back(Cgroup&);
+
     pid_t guard() const { return guard_; }   // the process that waits; 0: none
 
 private:
@@ -76,6 +85,7 @@ private:
     std::string name_, root_;
     bool looked_ = false;
     std::vector<Hierarchy> hierarchies_;   // folder: our own in it
+    std::vector<Cgroup> spare_;            // making one and removing it takes a tenth of a short call
     Fd life_;                              // closed when we end: the guard reads its other end
     pid_t guard_ = 0;
 };

@@ -26,9 +26,8 @@ int failed(long answer) { return answer < 0 ? errno : 0; }
 // All of them, also from what root's programs would be given. Of the bounding set only a privileged process can drop.
 int drop_capabilities()
 {
-    constexpr int more_than_there_are = 64;
-    for (int capability = 0; capability < more_than_there_are && prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; ++capability)
-        prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
+    for (int capability = 0; prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) == 0;)
+        ++capability;   // until one that there is not, or at once where we may not
     prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
     __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
     __user_cap_data_struct none[2]{};

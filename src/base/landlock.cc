@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -45,17 +46,18 @@ Result<Ruleset> Ruleset::make(int abi, bool no_tcp)
     return out;
 }
 
-void Ruleset::allow(int folder, const char* name, Rights rights)
+void Ruleset::allow(int folder, const char* name, Rights rights, unsigned char type)
 {
     Fd fd(openat(folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC));
     struct stat info {};
-    if (!fd || fstat(fd.get(), &info) < 0 || S_ISLNK(info.st_mode))
+    if (!fd || (type == DT_UNKNOWN && fstat(fd.get(), &info) < 0) || S_ISLNK(info.st_mode))
         return;
-    PathAttr attr{rights & known_ & (S_ISDIR(info.st_mode) ? ~Rights{} : of_files), fd.get()};
+    bool is_folder = type == DT_DIR || S_ISDIR(info.st_mode);
+    PathAttr attr{rights & known_ & (is_folder ? ~Rights{} : of_files), fd.get()};
     if (attr.allowed)
         syscall(add_rule, fd_.get(), path_beneath, &attr, 0);   // what cannot be allowed stays refused
 }
 
-void Ruleset::allow(const std::string& path, Rights rights) { allow(AT_FDCWD, path.c_str(), rights); }
+void Ruleset::allow(const std::string& path, Rights rights) { allow(AT_FDCWD, path.c_str(), rights, DT_UNKNOWN); }
 
 }

@@ -27,8 +27,8 @@ public:
     static Result<Ruleset> make(int abi, bool no_tcp);
 
     // The rights on a folder and all beneath it, or on one file; on what is not there, or a symbolic link, none.
-    void allow(int folder, const char* name, Rights);
     void allow(const std::string& path, Rights);
+    void allow(int folder, const char* name, Rights, unsigned char type);   // type: as readdir(3) has told; no link
 
     int fd() const { return fd_.get(); }
 

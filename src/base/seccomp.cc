@@ -1,5 +1,6 @@
 #include "base/seccomp.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
@@ -7,10 +8,13 @@
 #include <initializer_list>
 #include <linux/audit.h>
 #include <linux/seccomp.h>
+#include <map>
 #include <sched.h>
+#include <span>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <tuple>
 
 namespace ik {
 namespace {
@@ -65,48 +69,78 @@ constexpr std::uint32_t argument(unsigned n)
     return static_cast<std::uint32_t>(offsetof(seccomp_data, args)) + n * 8 + (big ? 4 : 0);
 }
 
-class Builder {
+using Code = std::vector<sock_filter>;
+
+void append(Code& code, const Code& more) { code.insert(code.end(), more.begin(), more.end()); }
+
+Code load(std::uint32_t offset) { return {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offset)}; }
+Code mask(std::uint32_t bits) { return {BPF_STMT(BPF_ALU | BPF_AND | BPF_K, bits)}; }
+Code answer(std::uint32_t what) { return {BPF_STMT(BPF_RET | BPF_K, what)}; }
+Code fail(std::uint32_t number = EPERM) { return answer(SECCOMP_RET_ERRNO | number); }
+
+// What follows where the test holds; where it does not, what comes after that.
+Code when(unsigned short test, std::uint32_t value, const Code& then)
+{
+    Code out{BPF_JUMP(static_cast<unsigned short>(BPF_JMP | test | BPF_K), value, 0, static_cast<unsigned char>(then.size()))};
+    append(out, then);
+    return out;
+}
+
+Code when_not(unsigned short test, std::uint32_t value, const Code& then)
+{
+    auto out = when(test, value, then);
+    std::swap(out.front().jt, out.front().jf);
+    return out;
+}
+
+Code in_order(std::initializer_list<Code> parts)
+{
+    Code out;
+    for (auto& part : parts) append(out, part);
+    return out;
+}
+
+bool same(const Code& a, const Code& b)
+{
+    return std::ranges::equal(a, b, [](auto& x, auto& y) { return std::tie(x.code, x.jt, x.jf, x.k) == std::tie(y.code, y.jt, y.jf, y.k); });
+}
+
+// What is done about a call, by its number; all others are allowed. When a process takes the program on, the kernel
+// compiles it and runs it once for every number that there is: so it is short, and the number is searched by halves.
+class Cases {
 public:
-    void load(std::uint32_t offset) { code_.push_back(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offset)); }
-    void mask(std::uint32_t bits) { code_.push_back(BPF_STMT(BPF_ALU | BPF_AND | BPF_K, bits)); }
-    void answer(std::uint32_t what) { code_.push_back(BPF_STMT(BPF_RET | BPF_K, what)); }
-    void fail(std::uint32_t number) { answer(SECCOMP_RET_ERRNO | number); }
+    void fail(long number, std::uint32_t why = EPERM) { add(number, ik::fail(why)); }
 
-    void fail_if(std::uint32_t value, std::uint32_t number = EPERM)
-    {
-        code_.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1));
-        fail(number);
-    }
-    void kill_unless(std::uint32_t value)
-    {
-        code_.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 1, 0));
-        answer(kill);
-    }
-    void kill_from(std::uint32_t value)
-    {
-        code_.push_back(BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, value, 0, 1));
-        answer(kill);
-    }
-    void fail_if_any(std::uint32_t bits)
-    {
-        code_.push_back(BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, bits, 0, 1));
-        fail(EPERM);
-    }
+    // Looks at the arguments of one call; what it does not answer is allowed.
+    void on(long number, const Code& what) { add(number, in_order({what, answer(SECCOMP_RET_ALLOW)})); }
 
-    // Looks at the arguments of one call; what the body does not refuse is allowed.
-    void on(long number, auto body)
+    Code code() const
     {
-        auto jump = code_.size();
-        code_.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(number), 0, 0));
-        body();
-        answer(SECCOMP_RET_ALLOW);
-        code_[jump].jf = static_cast<unsigned char>(code_.size() - jump - 1);
+        const auto allow = answer(SECCOMP_RET_ALLOW);
+        std::vector<Case> all{{0, allow}};
+        for (auto& [number, what] : cases_) {
+            bool follows = all.back().first == number;
+            if (follows) all.pop_back();
+            if (!follows || all.empty() || !same(all.back().second, what)) all.emplace_back(number, what);
+            all.emplace_back(number + 1, allow);
+        }
+        return halves(all);
     }
-
-    std::vector<sock_filter> take() { return std::move(code_); }
 
 private:
-    std::vector<sock_filter> code_;
+    using Case = std::pair<std::uint32_t, Code>;   // from this number on, up to the next one's
+
+    void add(long number, Code what) { cases_.emplace(static_cast<std::uint32_t>(number), std::move(what)); }   // the first one counts
+
+    static Code halves(std::span<const Case> cases)
+    {
+        if (cases.size() == 1)
+            return cases[0].second;
+        auto middle = cases.size() / 2;
+        return in_order({when_not(BPF_JGE, cases[middle].first, halves(cases.first(middle))), halves(cases.subspan(middle))});
+    }
+
+    std::map<std::uint32_t, Code> cases_;
 };
 
 }
@@ -115,43 +149,39 @@ std::vector<sock_filter> seccomp_program(const Refused& refused)
 {
     if (!architecture)
         return {};
-    Builder b;
-    b.load(offsetof(seccomp_data, arch));
-    b.kill_unless(architecture);
-    b.load(offsetof(seccomp_data, nr));
-#ifdef __x86_64__
-    b.kill_from(x32_bit);
-#endif
-    b.fail_if(nr_clone3, ENOSYS);
-    b.on(SYS_clone, [&] { b.load(argument(0)); b.fail_if_any(new_namespaces); });
-    b.on(SYS_ioctl, [&] { b.load(argument(1)); b.fail_if(TIOCSTI); b.fail_if(0x541C /* TIOCLINUX */); });
+    Cases cases;
+    cases.fail(nr_clone3, ENOSYS);
+    cases.on(SYS_clone, in_order({load(argument(0)), when(BPF_JSET, new_namespaces, fail())}));
+    cases.on(SYS_ioctl, in_order({load(argument(1)), when(BPF_JEQ, TIOCSTI, fail()), when(BPF_JEQ, 0x541C /* TIOCLINUX */, fail())}));
 
     if (refused.sockets)
-        b.fail_if(SYS_socket);
+        cases.fail(SYS_socket);
     else if (refused.unix_sockets)
-        b.on(SYS_socket, [&] { b.load(argument(0)); b.fail_if(AF_UNIX); });
+        cases.on(SYS_socket, in_order({load(argument(0)), when(BPF_JEQ, AF_UNIX, fail())}));
     // One end of a pair of datagram sockets can send to any address; streams stay as they were paired.
     if (refused.sockets || refused.unix_sockets)
-        b.on(SYS_socketpair, [&] { b.load(argument(1)); b.mask(0xf); b.fail_if(SOCK_DGRAM); b.fail_if(SOCK_RAW); });
+        cases.on(SYS_socketpair, in_order({load(argument(1)), mask(0xf), when(BPF_JEQ, SOCK_DGRAM, fail()), when(BPF_JEQ, SOCK_RAW, fail())}));
 
     if (refused.truncating) {
-        auto only_reading = [&](unsigned flags) {
-            b.load(argument(flags));
-            b.mask(O_TRUNC | O_ACCMODE);
-            b.fail_if(O_TRUNC | O_RDONLY);
-        };
-        b.fail_if(SYS_truncate);
-        b.fail_if(nr_openat2, ENOSYS);   // its flags are out of reach
-        b.on(SYS_openat, [&] { only_reading(2); });
+        auto unless_reading = [](unsigned flags) { return in_order({load(argument(flags)), mask(O_TRUNC | O_ACCMODE), when(BPF_JEQ, O_TRUNC | O_RDONLY, fail())}); };
+        cases.fail(SYS_truncate);
+        cases.fail(nr_openat2, ENOSYS);   // its flags are out of reach
+        cases.on(SYS_openat, unless_reading(2));
 #ifdef SYS_open
-        b.on(SYS_open, [&] { only_reading(1); });
+        cases.on(SYS_open, unless_reading(1));
 #endif
     }
-    for (auto number : always) b.fail_if(static_cast<std::uint32_t>(number));
+    for (auto number : always) cases.fail(number);
     if (refused.attributes)
-        for (auto number : of_attributes) b.fail_if(static_cast<std::uint32_t>(number));
-    b.answer(SECCOMP_RET_ALLOW);
-    return b.take();
+        for (auto number : of_attributes) cases.fail(number);
+
+    auto foreign = when_not(BPF_JEQ, architecture, answer(kill));
+#ifdef __x86_64__
+    append(foreign, in_order({load(offsetof(seccomp_data, nr)), when(BPF_JGE, x32_bit, answer(kill))}));
+#else
+    append(foreign, load(offsetof(seccomp_data, nr)));
+#endif
+    return in_order({load(offsetof(seccomp_data, arch)), foreign, cases.code()});
 }
 
 }

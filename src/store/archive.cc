@@ -15,6 +15,7 @@ namespace ik {
 namespace {
 
 constexpr std::int64_t small = 1024;   // pages: a database up to this size is checked when it is opened
+constexpr off_t short_log = 512 << 10;   // bytes that are read again in no time when the database is opened
 
 Status make_folder(const std::string& path)
 {
@@ -239,6 +240,12 @@ Status Archive::tidy()
     if (auto done = db_.run("INSERT INTO words (words) VALUES ('optimize')"); !done)
         return done.error();
     return db_.run("PRAGMA wal_checkpoint(TRUNCATE)");
+}
+
+bool Archive::has_short_log() const
+{
+    struct stat log {};
+    return stat((path_ + "-wal").c_str(), &log) == 0 && log.st_size < short_log;
 }
 
 void Archive::put_log_away()

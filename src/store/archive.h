@@ -46,6 +46,7 @@ public:
     // What has been removed is gone from the files too, and the log is empty: in time for an end, slow in the middle.
     Status tidy();
     void put_log_away();   // where nobody else is in the middle of something
+    bool has_short_log() const;
 
     // For a rescue: the events from that number on that can be read, in the order of their writing; those that
     // cannot are stepped over. The number after the last.

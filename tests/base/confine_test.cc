@@ -8,11 +8,16 @@
 #include <catch2/catch.hpp>
 #include <cerrno>
 #include <csignal>
+#include <cstring>
 #include <fcntl.h>
 #include <fstream>
 #include <functional>
+#include <linux/audit.h>
 #include <linux/capability.h>
+#include <linux/seccomp.h>
 #include <sched.h>
+#include <set>
+#include <stdexcept>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -50,6 +55,28 @@ void check(const Refused& refused, const std::vector<Attempt>& attempts)
         CHECK(confined(confinement, [&] { prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); return number(attempt.call()); }) == attempt.answer);
     }
 }
+
+#ifdef __x86_64__
+// The kernel's machine, as far as our programs use it.
+std::uint32_t answer_of(const std::vector<sock_filter>& program, const seccomp_data& call)
+{
+    std::uint32_t value = 0;
+    for (std::size_t at = 0; at < program.size(); ++at) {
+        auto& step = program[at];
+        if (BPF_CLASS(step.code) == BPF_RET)
+            return step.k;
+        if (BPF_CLASS(step.code) == BPF_LD)
+            std::memcpy(&value, reinterpret_cast<const char*>(&call) + step.k, sizeof value);
+        else if (BPF_CLASS(step.code) == BPF_ALU)
+            value &= step.k;
+        else {
+            bool holds = BPF_OP(step.code) == BPF_JEQ ? value == step.k : BPF_OP(step.code) == BPF_JGE ? value >= step.k : (value & step.k) != 0;
+            at += holds ? step.jt : step.jf;
+        }
+    }
+    throw std::runtime_error("a program without an answer");
+}
+#endif
 
 long pair(int type)
 {
@@ -93,6 +120,30 @@ TEST_CASE("confine: the calls that are always refused")
         {"a process", 0, [] { pid_t id = fork(); if (id == 0) _exit(0); return waitpid(id, nullptr, 0) == id ? 0L : -1L; }},
     });
 }
+
+#ifdef __x86_64__
+TEST_CASE("confine: of all numbers of calls exactly those that are meant are refused")
+{
+    std::set<int> always{SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, 438, SYS_kcmp, SYS_mount, SYS_umount2, 428, 429, 430, 431, 432, 433, 442, 467,
+                         SYS_unshare, SYS_setns, SYS_chroot, SYS_pivot_root, SYS_kexec_load, SYS_kexec_file_load, SYS_bpf, SYS_init_module, SYS_finit_module,
+                         SYS_delete_module, SYS_perf_event_open, SYS_userfaultfd, SYS_reboot, SYS_swapon, SYS_swapoff, SYS_acct, SYS_settimeofday,
+                         SYS_clock_settime, SYS_sethostname, SYS_setdomainname, SYS_vhangup, SYS_iopl, SYS_ioperm, SYS_modify_ldt, SYS_keyctl, SYS_add_key,
+                         SYS_request_key, SYS_open_by_handle_at, SYS_fanotify_init, 425, 426, 427, 435};
+    std::set<int> reading_only{SYS_socket, SYS_truncate, SYS_fchmod, SYS_fchmodat, 452, SYS_fchown, SYS_fchownat, SYS_setxattr, SYS_lsetxattr, SYS_fsetxattr,
+                               SYS_removexattr, SYS_lremovexattr, SYS_fremovexattr, 463, 466, 469, SYS_utimensat, SYS_chmod, SYS_chown, SYS_lchown, SYS_utime,
+                               SYS_utimes, SYS_futimesat, 437};
+    reading_only.insert(always.begin(), always.end());
+    auto refused = [](const Refused& wanted) {
+        auto program = seccomp_program(wanted);
+        std::set<int> out;
+        for (int number = 0; number < 2000; ++number)
+            if (answer_of(program, {.nr = number, .arch = AUDIT_ARCH_X86_64, .instruction_pointer = 0, .args = {}}) != SECCOMP_RET_ALLOW) out.insert(number);
+        return out;
+    };
+    CHECK(refused({}) == always);
+    CHECK(refused({.sockets = true, .attributes = true, .truncating = true}) == reading_only);
+}
+#endif
 
 TEST_CASE("confine: what is refused on top of that")
 {

@@ -57,6 +57,23 @@ TEST_CASE("store: events come back as they were said")
     CHECK(loaded(folder / "a/b/s.db", "a") == std::vector{said, opaque});
 }
 
+TEST_CASE("store: at its end a short log stays, and a long one is in the database")
+{
+    Folder folder;
+    auto log_after = [&](const std::string& content) {
+        Keeper keeper(folder / "s.db");
+        auto seq = static_cast<std::int64_t>(loaded(folder / "s.db", "a").size()) + 1;
+        keeper.say(event_line("a", seq, "user", content));
+        CHECK(keeper.heard("stored", seq));
+        CHECK(keeper.finish() == 0);
+        return std::filesystem::file_size(folder / "s.db-wal");
+    };
+    CHECK(log_after("short") > 0);
+    CHECK(log_after(std::string(1 << 20, 'x')) == 0);
+    CHECK(log_after("short") > 0);
+    CHECK(loaded(folder / "s.db", "a").size() == 3);
+}
+
 TEST_CASE("store: asking makes no file")
 {
     Folder folder;
