@@ -101,3 +101,13 @@ TEST_CASE("child: what it gives up, it cannot take back")
     CHECK(child.out.memory.starts_with("40\n"));
     if (!test::is_root()) CHECK(child.out.memory == "40\n40\n");
 }
+
+TEST_CASE("child: a signal to one that has ended reaches nobody")
+{
+    auto child = Child::start({.argv = {"/bin/true"}, .no_stdin = true});
+    REQUIRE(child);
+    wait_for(*child);
+    // With the number that stands for all processes these would be allowed.
+    CHECK((kill(child->id(), 0) == -1 && errno == ESRCH));
+    CHECK((kill(-child->id(), 0) == -1 && errno == ESRCH));
+}
