@@ -48,6 +48,7 @@ constinit const Applet applets::file_write = applet<Args, params, run>({
                "Mode, owner, group, access lists and other extended attributes are kept.\n"
                "A symbolic link stays one; what it points to is replaced, or made.\n"
                "A write that fails leaves the old content.\n"
+               "A\n.Dv SIGKILL\nin the moment before the new file takes its place may leave it behind, as\n.Pa .ikigai-new-* ;\nit can be removed.\n"
                ".Pp\n"
                "A file with other hard links, in a folder that may not be written,\n"
                "with an owner or attributes that cannot be given to a new file, or that is a mount point,\n"

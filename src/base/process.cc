@@ -188,7 +188,7 @@ bool Process::reap(Exit& exit, bool with_group)
         kill(-id_, SIGKILL);
     int status = 0;
     take_end(id_, status);
-    id_ = -1;
+    id_ = nobody;
     ended_.reset();
     exit = WIFSIGNALED(status) ? Exit{-1, WTERMSIG(status)} : Exit{WEXITSTATUS(status), 0};
     return true;

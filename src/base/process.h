@@ -33,8 +33,11 @@ std::vector<std::string> environment();
 
 class Process {
 public:
+    // The number of no process: a signal to it reaches nobody, where one to -1 would reach everybody.
+    static constexpr pid_t nobody = 0x7FFFFFFF;
+
     Process() = default;
-    Process(Process&& other) noexcept : id_(std::exchange(other.id_, -1)), ended_(std::move(other.ended_)), outlives_us_(other.outlives_us_) {}
+    Process(Process&& other) noexcept : id_(std::exchange(other.id_, nobody)), ended_(std::move(other.ended_)), outlives_us_(other.outlives_us_) {}
     Process& operator=(Process&& other) noexcept { std::swap(id_, other.id_); std::swap(ended_, other.ended_); std::swap(outlives_us_, other.outlives_us_); return *this; }
     ~Process();   // SIGKILL to the group of a process that still runs, unless it outlives us
 
@@ -42,9 +45,9 @@ public:
     // Error: SPAWN_FAILED, "PATH: why".
     static Result<Process> start(const Program&);
 
-    pid_t id() const { return id_; }
+    pid_t id() const { return id_; }             // nobody when it does not run
     const Fd& ended() const { return ended_; }   // readable once it has ended; no descriptor where the kernel has no pidfd
-    bool running() const { return id_ > 0; }
+    bool running() const { return id_ != nobody; }
     void signal_group(int number) const;
 
     // Its exit once it has ended; never waits. After that it is no longer running.
@@ -52,7 +55,7 @@ public:
     bool reap(Exit& exit, bool with_group = false);
 
 private:
-    pid_t id_ = -1;
+    pid_t id_ = nobody;
     Fd ended_;
     bool outlives_us_ = false;
 };

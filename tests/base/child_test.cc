@@ -112,3 +112,13 @@ TEST_CASE("child: it hears the end of its input at once, also where there was no
     CHECK(child.exit->status() == 0);
     CHECK_FALSE(child.timed_out());
 }
+
+TEST_CASE("child: a signal to one that has ended reaches nobody")
+{
+    auto child = Child::start({.argv = {"/bin/true"}, .no_stdin = true});
+    REQUIRE(child);
+    wait_for(*child);
+    // With the number that stands for all processes these would be allowed.
+    CHECK((kill(child->id(), 0) == -1 && errno == ESRCH));
+    CHECK((kill(-child->id(), 0) == -1 && errno == ESRCH));
+}

@@ -69,7 +69,7 @@ Damage write_to(const std::string& file)
 
 }
 
-TEST_CASE("store: kill -9 at any moment loses nothing that was acknowledged")
+TEST_CASE("store: kill -9 at any moment loses nothing that was acknowledged", "[torture]")
 {
     auto* wanted = std::getenv("IKIGAI_KILLS");
     int rounds = wanted ? std::atoi(wanted) : 300;
