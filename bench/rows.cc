@@ -330,7 +330,7 @@ std::vector<Line> edit(const Place& here)
 constexpr Row rows[] = {
     {"start", start}, {"discover", discover}, {"chat", conversation}, {"request", request}, {"output", output},
     {"host", host}, {"read", read}, {"edit", edit}, {"decode", decode_streams}, {"answer", answer}, {"web", pages_to_markdown},
-    {"grep", grep_lines}, {"glob", glob_lines},
+    {"grep", grep_lines}, {"glob", glob_lines}, {"kept", kept_conversations},
 };
 
 }

@@ -39,5 +39,6 @@ std::vector<Line> pages_to_markdown(const Place&);   // in pages.cc
 std::vector<Line> calls_of_the_host(const Place&, const Command& alone);   // in host.cc
 std::vector<Line> grep_lines(const Place&);   // in search.cc
 std::vector<Line> glob_lines(const Place&);
+std::vector<Line> kept_conversations(const Place&);   // in kept.cc
 
 }

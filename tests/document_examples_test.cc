@@ -66,8 +66,7 @@ std::string last_text(const Request& request)
 
 TEST_CASE("examples: the log's summary from cron, day after day")
 {
-    if (!can_mount())
-        return skip("no namespaces for mounts");
+    if (auto why = no_machine(); !why.empty()) return skip(why);
     ModelServer server({call_of("uptime -s >/dev/null; echo looked"), stream_of({text("Logins of root fail.")}), stream_of({text("Nothing new.")})});
     Watched machine(server);
     auto first = from_cron(machine);
@@ -86,8 +85,7 @@ TEST_CASE("examples: the log's summary from cron, day after day")
 
 TEST_CASE("examples: the log's summary says why there is none")
 {
-    if (!can_mount())
-        return skip("no namespaces for mounts");
+    if (auto why = no_machine(); !why.empty()) return skip(why);
     ModelServer server({});
     Watched machine(server);
     SECTION("the service refuses")
@@ -135,8 +133,7 @@ TEST_CASE("examples: every option of the unit that confines the service is playe
 
 TEST_CASE("examples: the options of the unit do here what they do under systemd")
 {
-    if (!can_mount())
-        return skip("no namespaces for mounts");
+    if (auto why = no_machine(); !why.empty()) return skip(why);
     ModelServer server({});
     Watched machine(server);
     auto of_unit = unit();
@@ -183,8 +180,7 @@ TEST_CASE("examples: the units are what systemd takes")
 
 TEST_CASE("examples: as a systemd service with all its options, tools run and are confined")
 {
-    if (!can_mount())
-        return skip("no namespaces for mounts");
+    if (auto why = no_machine(); !why.empty()) return skip(why);
     auto look = "id -u; touch /var/lib/log-summary/x; cat /proc/1/comm; echo $TMPDIR; echo kept > $TMPDIR/mine && cat $TMPDIR/mine";
     ModelServer server({call_of(look), stream_of({text("All is well.")}), stream_of({text("Still.")})});
     Watched machine(server);
@@ -212,8 +208,7 @@ TEST_CASE("examples: as a systemd service with all its options, tools run and ar
 
 TEST_CASE("examples: without the unit's line for Landlock nothing runs, and it is said why")
 {
-    if (!can_mount())
-        return skip("no namespaces for mounts");
+    if (auto why = no_machine(); !why.empty()) return skip(why);
     ModelServer server({});
     Watched machine(server);
     auto lesser = unit();
@@ -227,8 +222,7 @@ TEST_CASE("examples: without the unit's line for Landlock nothing runs, and it i
 
 TEST_CASE("examples: as a service without a folder of its own, in memory")
 {
-    if (!can_mount())
-        return skip("no namespaces for mounts");
+    if (auto why = no_machine(); !why.empty()) return skip(why);
     ModelServer server({stream_of({text("All is well.")})});
     Watched machine(server);
     auto lesser = unit();
@@ -309,8 +303,7 @@ struct Image {
 
 TEST_CASE("examples: in a container, as a user whom nobody knows")
 {
-    if (!can_mount())
-        return skip("no namespaces for mounts");
+    if (auto why = no_machine(); !why.empty()) return skip(why);
     if (sanitized())
         return skip("a program with sanitizers is no single file");
     for (std::string base : {"busybox", "scratch"}) {
@@ -359,8 +352,7 @@ struct Furnished : Machine {
 
 TEST_CASE("examples: the commands of ikigai.1 run as they stand there")
 {
-    if (!can_mount())
-        return skip("no namespaces for mounts");
+    if (auto why = no_machine(); !why.empty()) return skip(why);
     Furnished machine;
     auto commands = commands_in(page, ".Sh EXAMPLES", ".Sh SEE ALSO");
     CHECK(commands.size() > 10);
@@ -376,8 +368,7 @@ TEST_CASE("examples: the commands of ikigai.1 run as they stand there")
 
 TEST_CASE("examples: the README's lines for scripts and tools run as they stand there")
 {
-    if (!can_mount())
-        return skip("no namespaces for mounts");
+    if (auto why = no_machine(); !why.empty()) return skip(why);
     Furnished machine;
     CHECK(machine.type("ikigai install-links libexec/ikigai").status == 0);
     int tried = 0;
@@ -396,8 +387,7 @@ TEST_CASE("examples: the README's lines for scripts and tools run as they stand 
 
 TEST_CASE("examples: what ikigai-security shows by hand is refused, and said to be")
 {
-    if (!can_mount())
-        return skip("no namespaces for mounts");
+    if (auto why = no_machine(); !why.empty()) return skip(why);
     Machine machine;
     machine.install(ikigai(), "/usr/local/bin/ikigai");
     machine.write("/etc/shadow", "root:*:19000::::::\n", 0600);

@@ -2,6 +2,7 @@
 
 #include "base/process.h"
 #include "base/text.h"
+#include "sandbox.h"
 
 #include <cerrno>
 #include <cstddef>
@@ -30,6 +31,7 @@ namespace {
 namespace fs = std::filesystem;
 using Filter = std::vector<sock_filter>;
 
+constexpr long mount_setattr_call = 442;
 constexpr unsigned dynamic_user = 63210;   // of those that systemd gives out; no file knows it
 constexpr const char* of_usr[] = {"bin", "sbin", "lib", "lib32", "lib64", "libx32"};
 
@@ -69,7 +71,6 @@ void temporary(const std::string& at, const char* mode) { must(mount("tmpfs", at
 void read_only(const std::string& path, bool below = true)
 {
     struct { std::uint64_t set, clear, propagation, namespace_fd; } attributes{1 /* MOUNT_ATTR_RDONLY */, 0, 0, 0};
-    constexpr long mount_setattr_call = 442;
     constexpr unsigned recursive = 0x8000;
     must(syscall(mount_setattr_call, -1, path.c_str(), below ? recursive : 0, &attributes, sizeof attributes) == 0, "make " + path + " read-only");
 }
@@ -322,7 +323,14 @@ void Machine::install(const std::string& program, const std::string& path) const
     chmod(to.c_str(), 0755);
 }
 
-bool can_mount() { return is_root() && sh("unshare -m true").status == 0; }
+std::string no_machine()
+{
+    if (!is_root() || sh("unshare -m true").status != 0)
+        return "namespaces for mounts cannot be made";
+    if (syscall(mount_setattr_call, -1, "", 0, nullptr, 0) < 0 && errno == ENOSYS)
+        return "the kernel has no mount_setattr";
+    return no_sandbox().value_or("");
+}
 
 // ---- units
 

@@ -42,7 +42,7 @@ Ran run_on(const Machine&, const std::vector<std::string>& argv, const std::vect
 // The same in any folder that is to be all there is, as in a container: with /dev and /proc.
 Ran run_in(const std::string& root, const std::vector<std::string>& argv, const std::vector<std::string>& env, unsigned user, const std::string& folder);
 
-// Whether namespaces for mounts can be made here.
-bool can_mount();
+// Why nothing of this can be done here; empty where it can.
+std::string no_machine();
 
 }
