@@ -64,6 +64,7 @@ inline constexpr int max_json_depth = 256;
 // One JSON value and nothing behind it but white space (and NUL padding is an error).
 // Error: INVALID_ARG, "Invalid JSON: why".
 Result<Json> parse_json(std::string_view text);
+Result<Json> parse_json_in_place(std::string text);   // without a copy of a text that may be long
 
 // JSON as people write it: with // and /* */ comments, and a comma behind the last of a list.
 struct Written {
