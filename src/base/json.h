@@ -92,6 +92,10 @@ void append_escaped(std::string& out, std::string_view bytes);
 // or a control character. Whether they are UTF-8 is not looked at.
 std::size_t verbatim_prefix(std::string_view bytes);
 
+// The same, copied. What is behind it in `to` is overwritten, too: room for all the bytes and some more is wanted.
+inline constexpr std::size_t verbatim_slack = 16;
+std::size_t copy_verbatim(char* to, std::string_view bytes);
+
 std::string json_library_version();
 
 }
