@@ -1,6 +1,7 @@
 #include "chat.h"
 
 #include "agent/context.h"
+#include "base/memory.h"
 #include "base/places.h"
 #include "base/text.h"
 #include "commands.h"
@@ -236,6 +237,8 @@ void Chat::perform(const End& end)
         status_ = 4;
     if (options_.print)
         leaving_ = true;
+    else
+        give_back_memory();   // the request was as large as the conversation
     if (window_ && window_->assumed && model_.runs())
         ask_window();   // the model is loaded now: its server knows more
 }

@@ -10,8 +10,6 @@
 namespace ik {
 namespace {
 
-constexpr std::size_t chunk = 256 << 10;
-
 // Letters, digits, - and _ of a name that may come from anywhere.
 std::string file_name(std::string_view name)
 {
@@ -43,15 +41,13 @@ Result<std::pair<Fd, std::string>> Outbox::file(std::string_view member) const
     return std::pair(std::move(fd), std::move(name));
 }
 
-Result<std::string> Outbox::keep(const Spool& all, std::string_view member) const
+Result<std::string> Outbox::keep(std::string_view text, std::string_view member) const
 {
     auto target = file(member);
     if (!target)
         return target.error();
-    std::string buffer;
-    for (std::size_t at = 0; at < all.size(); at += chunk)
-        if (!write_all(target->first.get(), all.read(at, chunk, buffer)))
-            return Error{code::write_failed, target->second + ": " + std::strerror(errno)};
+    if (!write_all(target->first.get(), text))
+        return Error{code::write_failed, target->second + ": " + std::strerror(errno)};
     return target->second;
 }
 

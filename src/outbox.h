@@ -2,7 +2,7 @@
 // mode 0600. The folder (0700) is made when it is needed.
 #pragma once
 
-#include "base/spool.h"
+#include "base/fd.h"
 
 namespace ik {
 
@@ -14,8 +14,8 @@ public:
     Result<std::pair<Fd, std::string>> file(std::string_view member) const;
     std::string path(std::string_view member) const;
 
-    // All of it in the member's file; its path.
-    Result<std::string> keep(const Spool& all, std::string_view member) const;
+    // The text in the member's file; its path.
+    Result<std::string> keep(std::string_view text, std::string_view member) const;
 
 private:
     std::string folder_, call_;

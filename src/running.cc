@@ -16,7 +16,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::size_t stdout_in_memory = 256 << 10;
 constexpr std::size_t max_so_far = 16 << 10;
 constexpr auto between_looks = 100ms;
 
@@ -100,7 +99,7 @@ Result<Running> Running::start(const Tool& tool, ToolCall call, Plan plan)
     confinement.join = group.doors();
     auto child = Child::start({.argv = tool.argv, .env = tool_environment({tool.name, plan.session, output_path, plan.sandbox ? plan.sandbox->temporary() : "", plan.number}, plan.grants.env),
                                .input = arguments->dump(), .confinement = &confinement, .limit = limits.time,
-                               .max_out = limits.output, .out_in_memory = stdout_in_memory});
+                               .max_out = limits.output});
     if (!child && !confinement.join.empty()) {   // a group that may not be entered
         group.remove();
         plan.cgroups = nullptr;
@@ -142,6 +141,8 @@ void Running::add_to(Poll& poll) const
 void Running::advance(const Poll& poll)
 {
     child_.advance(poll);
+    printed_.append(child_.out.memory);
+    child_.out.memory.clear();
     look_at_processes(poll);
 }
 
@@ -208,11 +209,7 @@ std::string Running::output_file() const
 std::string Running::output_so_far() const
 {
     auto text = end_of(output_, max_so_far);
-    if (text.empty()) {
-        text = child_.out.memory;
-        if (text.size() > max_so_far) text.erase(0, text.size() - max_so_far);
-    }
-    return clean_utf8(text);
+    return clean_utf8(text.empty() ? printed_.end(max_so_far) : text);
 }
 
 Finished Running::finish()
@@ -226,14 +223,14 @@ Finished Running::finish()
     bool refused = limits_.memory && !cgroup_.limits_memory() && failed && speaks_of_memory(child_.err);
     Ending ending{.exit = *child_.exit, .timed_out = child_.timed_out(), .cancelled = cancelled_,
                   .too_much = child_.too_much(), .too_big = refused || cgroup_.memory_exceeded(), .too_many = too_many_,
-                  .broken = child_.out.failure ? std::strerror(child_.out.failure) : "",
+                  .broken = printed_.failure() ? std::strerror(printed_.failure()) : "",
                   .limit = limits_.time, .output = limits_.output, .memory = limits_.memory, .processes = limits_.processes};
-    auto told = report(call_, ending, read_output(child_.out, outbox_), std::move(child_.err));
+    auto told = report(call_, ending, printed_.read(), std::move(child_.err));
     auto after = sandbox_ ? aftermath(*sandbox_, told.envelope) : Aftermath{};
     if (!after.hint.empty())
         told.envelope.set("hint", with_hint(told.envelope.text("hint"), after.hint));
     Finished finished{std::move(call_), {}, std::move(told.notices), std::move(told.words), age(), after.refused};
-    finished.envelope = capped(std::move(told), child_.out, outbox_);
+    finished.envelope = capped(std::move(told), printed_);
     return finished;
 }
 

@@ -57,7 +57,7 @@ public:
     const std::string& output_path() const { return output_; }
 
 private:
-    Running(int number, ToolCall call, Child child, Outbox outbox) : number_(number), call_(std::move(call)), child_(std::move(child)), outbox_(std::move(outbox)) {}
+    Running(int number, ToolCall call, Child child, Outbox outbox) : number_(number), call_(std::move(call)), child_(std::move(child)), printed_(std::move(outbox)) {}
 
     void look_at_processes(const Poll&);
     bool too_many_processes();
@@ -67,7 +67,7 @@ private:
     int number_;
     ToolCall call_;
     Child child_;
-    Outbox outbox_;
+    Printed printed_;
     pid_t leader_ = 0;
     std::string session_;
     std::string output_;     // the file that the tool may write to while it runs

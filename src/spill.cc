@@ -7,13 +7,6 @@
 namespace ik {
 namespace {
 
-Result<std::string> keep(const std::string& text, const Outbox& outbox, std::string_view member)
-{
-    Spool spool;
-    spool.append(text);
-    return outbox.keep(spool, member);
-}
-
 struct Text {
     std::string path;
     Json* json;
@@ -52,7 +45,7 @@ constexpr std::size_t marker_room = 160;   // besides the path
 
 class Cutter {
 public:
-    Cutter(Report& report, const Spool& out, const Outbox& outbox) : report_(report), out_(out), outbox_(outbox) {}
+    Cutter(Report& report, Printed& out) : report_(report), out_(out) {}
 
     Json cut(std::size_t max)
     {
@@ -64,7 +57,7 @@ public:
             if (auto* member = report_.envelope.find(name))
                 collect(*member, name, texts);
 
-        std::size_t marker = marker_room + outbox_.path("result").size() + 64;
+        std::size_t marker = marker_room + out_.outbox().path("result").size() + 64;
         auto total = [&](std::size_t limit) {
             std::size_t sum = size;
             for (auto& t : texts)
@@ -84,7 +77,7 @@ public:
     }
 
 private:
-    bool stdout_is_short() const { return report_.envelope.find("stdout") && out_.size() > long_string; }
+    bool stdout_is_short() const { return report_.envelope.find("stdout") && out_.is_long(); }
 
     const Long* whole(const Text& text) const
     {
@@ -103,9 +96,9 @@ private:
             if (!known->file.empty()) file = known->file;
         } else if (text.path == "stdout" && stdout_is_short()) {
             size = out_.size();
-            file = outbox_.keep(out_, text.path);
+            file = out_.keep(text.path);
         } else
-            file = keep(string, outbox_, text.path);
+            file = out_.outbox().keep(string, text.path);
 
         auto head = fitting(string, limit / 2, utf8_prefix), tail = fitting(string, limit / 2, utf8_suffix);
         auto missing = size - std::min(size, head.size() + tail.size());
@@ -116,7 +109,7 @@ private:
     // Many small members: cutting strings is not enough.
     Json too_many_parts()
     {
-        auto file = outbox_.keep(out_, "result");
+        auto file = out_.keep("result");
         auto kept = file ? object({{"truncated", true}, {"path", *file}}) : object({{"truncated", true}, {"error", file.error().message}});
         if (report_.envelope.find("result"))
             report_.envelope.set("result", std::move(kept));
@@ -126,15 +119,17 @@ private:
     }
 
     Report& report_;
-    const Spool& out_;
-    const Outbox& outbox_;
+    Printed& out_;
 };
 
 }
 
-Json capped(Report report, const Spool& out, const Outbox& outbox, std::size_t max)
+Json capped(Report report, Printed& out, std::size_t max)
 {
-    return Cutter(report, out, outbox).cut(max);
+    auto envelope = Cutter(report, out).cut(max);
+    if (!envelope.find("result"))
+        out.discard();
+    return envelope;
 }
 
 }

@@ -48,10 +48,11 @@ std::string expected(std::string_view type)
     return type == "array" ? "an array of strings" : type == "integer" ? "an integer" : "a " + std::string(type);
 }
 
-Json whole(const Json& value)
+Json whole(Json value)
 {
-    auto* d = value.as<double>();
-    return d && std::trunc(*d) == *d && std::abs(*d) < 9e15 ? Json(static_cast<std::int64_t>(*d)) : value;
+    if (auto* d = value.as<double>(); d && std::trunc(*d) == *d && std::abs(*d) < 9e15)
+        return static_cast<std::int64_t>(*d);
+    return value;
 }
 
 std::string upper(std::string text)
@@ -135,16 +136,15 @@ std::string line_end() { return isatty(1) ? "\n" : ""; }
 Result<std::string> read_input()
 {
     std::string input;
-    for (std::size_t size = 0;;) {
-        input.resize(size + std::max<std::size_t>(65536, size));
-        auto n = read_some(0, input.data() + size, input.size() - size);
+    std::array<char, 65536> buffer;
+    for (;;) {
+        auto n = read_some(0, buffer.data(), buffer.size());
         if (n < 0)
             return invalid(std::string("cannot read standard input: ") + std::strerror(errno));
-        size += static_cast<std::size_t>(n);
-        input.resize(size);
         if (n == 0)
             return input;
-        if (size > max_input)
+        input.append(buffer.data(), static_cast<std::size_t>(n));
+        if (input.size() > max_input)
             return invalid("standard input is longer than 256 MB");
     }
 }
@@ -156,10 +156,10 @@ Result<Json> read_arguments(const Applet& applet)
         return input.error();
     if (trim(*input).empty())
         return invalid("standard input is empty: expected a JSON object");
-    auto arguments = parse_json(*input);
+    auto arguments = parse_json_in_place(std::move(*input));
     if (!arguments)
         return arguments.error();
-    return check(applet, *arguments);
+    return check(applet, std::move(*arguments));
 }
 
 // One option word, or nothing: the exit status of what it asked for.
@@ -182,7 +182,7 @@ std::optional<int> option(const Applet& applet, int argc, char** argv)
 
 }
 
-Result<Json> check(const Applet& applet, const Json& arguments)
+Result<Json> check(const Applet& applet, Json arguments)
 {
     if (!arguments.as<Json::Object>())
         return invalid("arguments must be a JSON object");
@@ -194,7 +194,7 @@ Result<Json> check(const Applet& applet, const Json& arguments)
                 return invalid(std::string("missing required parameter: ") + spec.name);
             continue;
         }
-        auto value = whole(*found);
+        auto value = whole(std::move(*found));
         if (!fits(spec.type, value))
             return invalid(std::string("parameter ") + spec.name + " must be " + expected(spec.type));
         if (auto* text = value.as<std::string>(); text && !spec.any_bytes && text->find('\0') != text->npos)
@@ -260,7 +260,7 @@ int serve(const Applet& applet, int argc, char** argv)
     int status = 0;
     auto arguments = read_arguments(applet);
     if (arguments) {
-        if (auto done = applet.run(*arguments, answer); !done) {
+        if (auto done = applet.run(std::move(*arguments), answer); !done) {
             answer.fail(done.error());
             status = done.error().code == code::auth_missing ? 1 : 0;   // nothing was tried: somebody must set it up first
         }

@@ -57,7 +57,7 @@ struct Applet {
     std::span<const detail::Spec> specs;
     // Writes the members of the answer. An Error that is returned becomes its last members.
     // arguments: as check() returned them.
-    Status (*run)(const Json& arguments, Answer& answer);
+    Status (*run)(Json arguments, Answer& answer);
 };
 
 // Every applet, declared from the one list. Each defines applets::name in its own
@@ -90,12 +90,12 @@ constexpr Spec spec(const Param<A>& p)
 }
 
 // Not inlined: g++ 12 else warns falsely of the members that an Args does not have.
-template <class T> [[gnu::noinline]] void assign(T& to, const Json& from) { to = *from.as<T>(); }
-template <class T> [[gnu::noinline]] void assign(std::optional<T>& to, const Json& from) { to = *from.as<T>(); }
-[[gnu::noinline]] inline void assign(std::vector<std::string>& to, const Json& from)
+template <class T> [[gnu::noinline]] void assign(T& to, Json& from) { to = std::move(*from.as<T>()); }
+template <class T> [[gnu::noinline]] void assign(std::optional<T>& to, Json& from) { to = std::move(*from.as<T>()); }
+[[gnu::noinline]] inline void assign(std::vector<std::string>& to, Json& from)
 {
     for (auto& item : *from.as<Json::Array>())
-        to.push_back(*item.as<std::string>());
+        to.push_back(std::move(*item.as<std::string>()));
 }
 
 }
@@ -112,7 +112,7 @@ constexpr Applet applet(Doc doc)
 {
     return {doc,
             specs<params>,
-            [](const Json& in, Answer& answer) -> Status {
+            [](Json in, Answer& answer) -> Status {
                 A args;
                 for (auto& p : params)
                     if (auto* value = in.find(p.name))
@@ -131,7 +131,7 @@ Json schema(const Applet&);
 
 // The arguments that the applet knows: without nulls, with whole-number doubles as integers.
 // Error: INVALID_ARG, "missing required parameter: file_path".
-Result<Json> check(const Applet&, const Json& arguments);
+Result<Json> check(const Applet&, Json arguments);
 
 std::string man_page(const Applet&);
 

@@ -9,6 +9,8 @@
 namespace ik {
 namespace {
 
+constexpr std::size_t much = 1 << 20;   // for who says that, a longer pipe is worth its while
+
 // Hands what can be read now to take; closes fd at its end. A bound on the rounds keeps one
 // loud child from starving the others. False where it cannot be read any more, though it has not ended.
 bool drain(Fd& fd, int rounds, auto take)
@@ -53,7 +55,6 @@ Result<Child> Child::start(Options options)
     child.err_ = std::move(err->read);
     child.input_ = std::move(options.input);
     child.keep_stdin_ = options.keep_stdin;
-    child.out = Spool(options.out_in_memory);
     child.max_out_ = options.max_out;
     child.max_err_ = options.max_err;
     child.grace_ = options.grace;
@@ -145,6 +146,10 @@ void Child::advance(const Poll& poll)
     }
     if (too_much_ || !heard)   // whoever speaks to nobody would never come to an end
         stop();
+    if (!long_pipe_ && out.size() >= much) {
+        long_pipe_ = true;
+        fcntl(out_.get(), F_SETPIPE_SZ, 256 << 10);   // where it may not, the turns are shorter
+    }
     if (deadline_ && Clock::now() >= *deadline_) {
         if (stopping_) {
             process_.signal_group(SIGKILL);

@@ -23,7 +23,6 @@ public:
         std::optional<milliseconds> limit = {};      // then it is stopped
         milliseconds grace = std::chrono::seconds(2);   // between SIGTERM and SIGKILL
         std::size_t max_out = SIZE_MAX;              // more bytes than that on stdout: it is stopped
-        std::size_t out_in_memory = SIZE_MAX;        // more than that goes to a file
         std::size_t max_err = 1 << 20;               // what comes after is dropped
     };
     static Result<Child> start(Options);
@@ -53,7 +52,7 @@ private:
     Fd in_, out_, err_;
     std::string input_;
     std::size_t fed_ = 0;   // bytes of input_ that are written
-    bool keep_stdin_ = false;
+    bool keep_stdin_ = false, long_pipe_ = false;
     std::size_t max_out_ = 0, max_err_ = 0;
     milliseconds grace_{};
     Clock::time_point started_, ended_;

@@ -157,6 +157,8 @@ struct Dumper {
     }
 };
 
+constexpr std::size_t padding = 16;   // zeros, behind a text
+
 constexpr unsigned in_place = rapidjson::kParseInsituFlag | rapidjson::kParseNumbersAsStringsFlag;
 
 std::string_view why(const rapidjson::ParseResult& outcome, const Builder& builder)
@@ -242,17 +244,25 @@ std::string Json::dump() const
 
 Result<Json> parse_json(std::string_view text)
 {
-    // A copy with room behind it, to be read in place: RapidJSON then takes sixteen bytes at a time.
     std::string padded;
-    padded.reserve(text.size() + 16);
-    padded.append(text).append(16, '\0');
+    padded.reserve(text.size() + padding);
+    return parse_json_in_place(std::move(padded.append(text)));
+}
+
+// With room behind it, RapidJSON takes sixteen bytes at a time.
+Result<Json> parse_json_in_place(std::string padded)
+{
+    auto size = padded.size();
+    bool valid = valid_utf8(padded);
+    padded.append(padding, '\0');
+    std::string_view text(padded.data(), size);
     rapidjson::InsituStringStream stream(padded.data());
     rapidjson::Reader reader;
     Builder builder;
     builder.stack.reserve(16);
     builder.names.reserve(16);
     // Its own check of the encoding goes byte by byte: it only has to say what is wrong. It recurses, as deep as builder lets it.
-    auto outcome = valid_utf8(text) ? reader.Parse<in_place>(stream, builder)
+    auto outcome = valid ? reader.Parse<in_place>(stream, builder)
                                     : reader.Parse<in_place | rapidjson::kParseValidateEncodingFlag>(stream, builder);
     if (outcome.IsError())
         return Error{code::invalid_arg, "Invalid JSON: " + std::string(why(outcome, builder))};

@@ -64,6 +64,7 @@ inline constexpr int max_json_depth = 256;
 // One JSON value and nothing behind it but white space (and NUL padding is an error).
 // Error: INVALID_ARG, "Invalid JSON: why".
 Result<Json> parse_json(std::string_view text);
+Result<Json> parse_json_in_place(std::string text);   // without a copy of a text that may be long
 
 // JSON as people write it: with // and /* */ comments, and a comma behind the last of a list.
 struct Written {
@@ -90,6 +91,10 @@ void append_escaped(std::string& out, std::string_view bytes);
 // The number of bytes at the start that the inside of a JSON string has as they are: up to a quote, a backslash
 // or a control character. Whether they are UTF-8 is not looked at.
 std::size_t verbatim_prefix(std::string_view bytes);
+
+// The same, copied. What is behind it in `to` is overwritten, too: room for all the bytes and some more is wanted.
+inline constexpr std::size_t verbatim_slack = 16;
+std::size_t copy_verbatim(char* to, std::string_view bytes);
 
 std::string json_library_version();
 

@@ -128,4 +128,19 @@ std::size_t verbatim_prefix(std::string_view bytes)
     return i;
 }
 
+std::size_t copy_verbatim(char* to, std::string_view bytes)
+{
+    std::size_t i = 0;
+#ifdef __SSE2__
+    for (; i + 16 <= bytes.size(); i += 16) {
+        auto chunk = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes.data() + i));
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i), chunk);
+        if (auto found = escaped(chunk))
+            return i + static_cast<unsigned>(std::countr_zero(found));
+    }
+#endif
+    for (; i < bytes.size() && !escape_of(static_cast<unsigned char>(bytes[i])); ++i) to[i] = bytes[i];
+    return i;
+}
+
 }

@@ -23,9 +23,12 @@ inline unsigned wrong_in_utf8(const char* block)
 
     auto here = load(0), before = load(1);
     auto continues = _mm_cmplt_epi8(here, all(0xC0));   // 0x80 to 0xBF: the lowest, with signs
+    auto too_long = is(_mm_and_si128(here, all(0xFE)), 0xC0);
+    if (!bits(at_least(_mm_max_epu8(here, load(3)), 0xE0)))   // ASCII and characters of two bytes, as most scripts with letters have
+        return bits(_mm_or_si128(_mm_xor_si128(continues, at_least(before, 0xC0)), too_long));
     auto must = _mm_or_si128(at_least(before, 0xC0), _mm_or_si128(at_least(load(2), 0xE0), at_least(load(3), 0xF0)));
     auto lone = _mm_xor_si128(continues, must);
-    auto never = _mm_or_si128(is(_mm_and_si128(here, all(0xFE)), 0xC0), at_least(here, 0xF5));
+    auto never = _mm_or_si128(too_long, at_least(here, 0xF5));
 
     // Forms that are too long, halves of surrogate pairs, and what is beyond the last character.
     auto high = at_least(here, 0xA0), higher = at_least(here, 0x90);

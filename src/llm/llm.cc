@@ -2,6 +2,7 @@
 
 #include "base/address.h"
 #include "base/fd.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "llm/failure.h"
 #include "llm/provider.h"
@@ -15,6 +16,7 @@
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
+#include <utility>
 
 namespace ik {
 namespace {
@@ -120,7 +122,7 @@ Complaint no_stream(const HttpAnswer& answer, std::string_view body, const Endpo
 class Llm {
 public:
     // False when nobody reads the answers any more.
-    bool on_line(std::string_view line);
+    bool on_line(std::string line);
 
 private:
     struct Target {
@@ -131,9 +133,9 @@ private:
         Asked asked() const { return {row->name, model, endpoint.base_url, endpoint.key_source}; }
     };
 
-    void ask(const Json&);
+    void ask(Json);
     Result<Target> target_of(const Json& ask);
-    std::optional<Failure> try_once(const Target&, const Json& ask);
+    std::optional<Failure> try_once(const Target&, const HttpRequest&);
     std::optional<Failure> read_stream(Http&, const HttpRequest&, const Target&);
     bool wait(milliseconds);
     std::string near_models(Http&, const Target&);
@@ -154,18 +156,18 @@ private:
     bool lost_ = false;    // nobody reads any more
 };
 
-bool Llm::on_line(std::string_view line)
+bool Llm::on_line(std::string line)
 {
     if (trim(line).empty())
         return !lost_;
-    auto request = parse_json(line);
+    auto request = parse_json_in_place(std::move(line));
     if (!request)
         fail({code::invalid_arg, "Not a request: " + request.error().message});
     else if (request->text("type") == "setup") {
         setup_ = setup_of(*request);
         http_.reset();
     } else if (request->text("type") == "ask")
-        ask(*request);
+        ask(std::move(*request));
     else if (request->text("type") == "models")
         models(*request);
     else if (request->text("type") == "look_up")
@@ -200,7 +202,7 @@ Result<Llm::Target> Llm::target_of(const Json& ask)
     return target;
 }
 
-void Llm::ask(const Json& ask)
+void Llm::ask(Json ask)
 {
     auto target = target_of(ask);
     if (!target)
@@ -209,10 +211,16 @@ void Llm::ask(const Json& ask)
         for (auto& line : target->row->answer(ask)) say(line);
         return;
     }
+    auto request = target->row->request(ask, target->endpoint);
+    request.path = target->url.path + request.path;
+    request.headers.insert(request.headers.end(), target->endpoint.headers.begin(), target->endpoint.headers.end());
+    ask = {};   // it may be large, and the answer long in coming
+    if (request.body.size() > most_of_other)
+        give_back_memory();
     auto base = setup_ ? setup_->retry_base : Setup().retry_base;
     for (int attempt = 1;; ++attempt) {
         shown_ = false;
-        auto failure = try_once(*target, ask);
+        auto failure = try_once(*target, request);
         if (!failure || lost_)
             return;
         auto pause = failure->after.value_or(pause_after(attempt, base, chance()));
@@ -236,14 +244,11 @@ Result<Http*> Llm::connection(const Url& url)
     return &*http_;
 }
 
-std::optional<Failure> Llm::try_once(const Target& target, const Json& ask)
+std::optional<Failure> Llm::try_once(const Target& target, const HttpRequest& request)
 {
     auto http = connection(target.url);
     if (!http)
         return failure_of(http.error(), target.asked());
-    auto request = target.row->request(ask, target.endpoint);
-    request.path = target.url.path + request.path;
-    request.headers.insert(request.headers.end(), target.endpoint.headers.begin(), target.endpoint.headers.end());
     return read_stream(**http, request, target);
 }
 
@@ -429,13 +434,15 @@ int llm(int argc, char** argv)
         if (n < 0)
             return 1;
         if (n == 0)
-            return service.on_line(pending) ? 0 : 1;   // a last line without its end counts
+            return service.on_line(std::move(pending)) ? 0 : 1;   // a last line without its end counts
         pending.append(buffer.data(), static_cast<std::size_t>(n));
         for (std::size_t end; (end = pending.find('\n', searched)) != pending.npos; searched = 0) {
-            auto line = pending.substr(0, end);
-            pending = pending.substr(end + 1);   // its memory goes too
-            if (!service.on_line(line))
+            auto line = std::exchange(pending, pending.substr(end + 1));
+            line.resize(end);
+            if (!service.on_line(std::move(line)))
                 return 1;
+            if (end > most_of_other)
+                give_back_memory();   // it waits for a person now
         }
         searched = pending.size();
     }
