@@ -16,7 +16,7 @@ std::string words_of(const ToolCall& call)
 
 void Host::refuse(ToolCall call, Json envelope) { finished_.push_back({std::move(call), std::move(envelope), {}, {}, {}}); }
 
-void Host::run(const Tool* tool, ToolCall call, bool outside)
+void Host::run(const Tool* tool, const ToolCall& call, bool outside)
 {
     if (!tool)
         return refuse(call, not_found(call));
