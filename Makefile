@@ -7,6 +7,9 @@
 # make install      PREFIX=/usr/local DESTDIR=
 # make debug=1      build/debug/bin/ikigai: -O0, assertions
 # make sanitize=1   build/sanitize/bin/ikigai: address and undefined behaviour, dynamic
+# make lint         clang-tidy, cppcheck, shellcheck and mandoc; FILES="src/host.cc": only these with clang-tidy
+# make valgrind     the tools and a conversation under valgrind
+# make coverage     which lines the tests reach, by folder; build/coverage/lines.txt: by file
 # make tool-NAME    the binary and one link
 # HTTPLIB=DIR       names a folder with httplib.h, instead of fetching it
 # CA_BUNDLE=FILE    certificates to build in, instead of this machine's
@@ -36,6 +39,22 @@ ifdef sanitize
   ROOT     = $(BUILD)
 endif
 
+# Only from `make valgrind`, which would not see the allocations of a static program.
+ifdef memcheck
+  OPTIMIZE = -O1 -fno-omit-frame-pointer
+  STATIC   =
+  BUILD    = build/memcheck
+  ROOT     = $(BUILD)
+endif
+
+# Only from `make coverage`. Between vfork and exec nothing may be written, as gcc's own execve would.
+ifdef coverage
+  OPTIMIZE = -O0 -w --coverage -fprofile-update=atomic -fno-builtin-execve
+  STATIC   = -Wl,--wrap=_exit,--wrap=raise
+  BUILD    = build/coverage
+  ROOT     = $(BUILD)
+endif
+
 # Only from `make fuzz`: another compiler, which warns of other things.
 ifdef fuzzing
   override CXX = $(FUZZ_CXX)
@@ -46,8 +65,13 @@ ifdef fuzzing
 endif
 FUZZ_CXX = clang++-16
 
+unstripped = $(debug)$(sanitize)$(memcheck)$(coverage)
+
 sources := $(wildcard src/*.cc src/*/*.cc)
 objects := $(sources:src/%.cc=$(BUILD)/%.o) $(BUILD)/base/bundle.o
+ifdef coverage
+  objects += $(BUILD)/coverage.o
+endif
 library := $(filter-out $(BUILD)/main.o,$(objects))
 tests   := $(patsubst tests/%.cc,$(BUILD)/tests/%.o,$(wildcard tests/*.cc tests/*/*.cc))
 entries := $(patsubst fuzz/%.cc,$(BUILD)/fuzz-entries/%.o,$(filter-out fuzz/main.cc,$(wildcard fuzz/*.cc)))
@@ -66,14 +90,18 @@ tool-%: $(ROOT)/libexec/ikigai/% ;
 # writes lies in the page cache in such large pieces that every process of ours would map most of it.
 $(ROOT)/bin/ikigai: $(BUILD)/ikigai
 	@mkdir -p $(@D)
-	$(if $(debug)$(sanitize),,strip -o $<.stripped $<)
-	cp $<$(if $(debug)$(sanitize),,.stripped) $@
+	$(if $(unstripped),,strip -o $<.stripped $<)
+	cp $<$(if $(unstripped),,.stripped) $@
 
 $(BUILD)/ikigai: $(objects)
 	@mkdir -p $(@D)
 	make/link $(CXX) $(CXXFLAGS) $(LDFLAGS) $(objects) $(LDLIBS) -o $@
 
-$(filter-out %/bundle.o,$(objects)): $(BUILD)/%.o: src/%.cc | $(deps)
+$(BUILD)/coverage.o: make/coverage.cc
+	@mkdir -p $(@D)
+	$(CXX) -std=c++20 -O1 -c $< -o $@
+
+$(filter-out %/bundle.o %/coverage.o,$(objects)): $(BUILD)/%.o: src/%.cc | $(deps)
 	@mkdir -p $(@D)
 	$(CXX) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -c $< -o $@
 
@@ -101,12 +129,18 @@ $(BUILD)/man/ikigai-%.1: $(ROOT)/bin/ikigai
 	@mkdir -p $(@D)
 	$(ROOT)/bin/ikigai $* --man > $@
 
+$(tests) $(entries): private OPTIMIZE := $(filter-out --coverage,$(OPTIMIZE))
+
 $(tests): $(BUILD)/tests/%.o: tests/%.cc | $(deps)
 	@mkdir -p $(@D)
 	$(CXX) $(CPPFLAGS) -Itests -I. $(CXXFLAGS) $(if $(sanitize),,-O0) -MMD -MP -c $< -o $@
 
 $(BUILD)/unit: $(tests) $(entries) $(library)
-	$(CXX) $(CXXFLAGS) $^ $(LDLIBS) -lvterm -lCatch2WithMain -o $@
+	$(CXX) $(CXXFLAGS) $(if $(coverage),$(STATIC)) $^ $(LDLIBS) -lvterm -lCatch2WithMain -o $@
+
+ifdef coverage
+$(BUILD)/tests/support/world.o: CPPFLAGS += -DLINES_ARE_COUNTED
+endif
 
 ifdef fuzzing
 # RapidJSON's stack begins with an offset to a null pointer, which only clang's sanitizer minds.
@@ -171,6 +205,24 @@ check-all: check
 	cd $(BUILD) && IKIGAI_KILLS=1000 IKIGAI_ROOT="$(CURDIR)" IKIGAI_BUILD="$(CURDIR)/$(BUILD)" IKIGAI_BIN="$(abspath $(ROOT))" ./unit "[torture],[systems]"
 	$(MAKE) check sanitize=1
 
+# ---- What lets faults be seen that no test asks for.
+FILES = $(sources)
+lint: | $(deps)
+	@make/packages clang-tidy-16 cppcheck shellcheck mandoc
+	@make/lint $(HTTPLIB) $(FILES)
+
+valgrind: $(BUILD)/unit
+	@make/packages valgrind
+	$(MAKE) memcheck=1
+	cd $(BUILD) && IKIGAI_MEMCHECK="$(CURDIR)/build/memcheck" IKIGAI_ROOT="$(CURDIR)" IKIGAI_BIN="$(CURDIR)" ./unit "[.valgrind]"
+
+# A test may fail here that mostly waits: the figures are those of all that ran.
+coverage:
+	@make/packages gcovr
+	@[ ! -e build/coverage ] || find build/coverage -name '*.gcda' -delete
+	-$(MAKE) coverage=1 check
+	@make/coverage build/coverage
+
 demo: all
 	@$(ROOT)/bin/ikigai chat
 
@@ -184,6 +236,6 @@ install: all $(pages)
 clean:
 	rm -rf bin build libexec
 
-.PHONY: all tools check check-all check-layers fuzz bench demo install clean always
+.PHONY: all tools check check-all check-layers lint valgrind coverage fuzz bench demo install clean always
 .DELETE_ON_ERROR:
 -include $(objects:.o=.d) $(tests:.o=.d) $(entries:.o=.d) $(benches:.o=.d)
