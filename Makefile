@@ -18,6 +18,10 @@ PREFIX   = /usr/local
 CXX      = g++
 CPPFLAGS = -Isrc -isystem $(HTTPLIB)
 CXXFLAGS = -std=c++20 $(OPTIMIZE) -g -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-maybe-uninitialized -ffunction-sections -fdata-sections
+WARNINGS = -Wold-style-cast -Wcast-qual -Wcast-align -Wlogical-op -Wduplicated-cond -Wduplicated-branches -Wdouble-promotion -Wextra-semi \
+           -Wformat=2 -Wredundant-decls -Wsuggest-override -Wnon-virtual-dtor -Woverloaded-virtual -Wzero-as-null-pointer-constant
+# Static and position-independent at once is not for us: the relocations would double the start of an applet.
+HARDENING = -fstack-protector-strong -D_FORTIFY_SOURCE=2
 LDFLAGS  = $(STATIC) -Wl,--gc-sections
 LDLIBS   = -lgumbo -lsqlite3 -lcmark-gfm-extensions -lcmark-gfm -lutf8proc -lssl -lcrypto -lz -lm
 
@@ -103,7 +107,7 @@ $(BUILD)/coverage.o: make/coverage.cc
 
 $(filter-out %/bundle.o %/coverage.o,$(objects)): $(BUILD)/%.o: src/%.cc | $(deps)
 	@mkdir -p $(@D)
-	$(CXX) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -c $< -o $@
+	$(CXX) $(CPPFLAGS) $(CXXFLAGS) $(if $(fuzzing)$(coverage),,$(WARNINGS)) $(if $(unstripped)$(fuzzing),,$(HARDENING)) -MMD -MP -c $< -o $@
 
 $(BUILD)/base/bundle.o: src/base/bundle.S $(wildcard $(CA_BUNDLE)) | $(deps)
 	@mkdir -p $(@D)
