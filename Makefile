@@ -10,6 +10,9 @@
 # make deb          build/dist/: a package of Debian, as reproducible
 # make debug=1      build/debug/bin/ikigai: -O0, assertions
 # make sanitize=1   build/sanitize/bin/ikigai: address and undefined behaviour, dynamic
+# make lint         clang-tidy, cppcheck, shellcheck and mandoc; FILES="src/host.cc": only these with clang-tidy
+# make valgrind     the tools and a conversation under valgrind
+# make coverage     which lines the tests reach, by folder; build/coverage/lines.txt: by file
 # make tool-NAME    the binary and one link
 # HTTPLIB=DIR       names a folder with httplib.h, instead of fetching it
 # CA_BUNDLE=FILE    certificates to build in, instead of this machine's
@@ -19,6 +22,10 @@ CXX      = g++
 CPPFLAGS = -Isrc -isystem $(HTTPLIB)
 ANYWHERE = -ffile-prefix-map=$(HTTPLIB)=httplib -ffile-prefix-map=$(CURDIR)=.
 CXXFLAGS = -std=c++20 $(OPTIMIZE) -g -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-maybe-uninitialized -ffunction-sections -fdata-sections
+WARNINGS = -Wold-style-cast -Wcast-qual -Wcast-align -Wlogical-op -Wduplicated-cond -Wduplicated-branches -Wdouble-promotion -Wextra-semi \
+           -Wformat=2 -Wredundant-decls -Wsuggest-override -Wnon-virtual-dtor -Woverloaded-virtual -Wzero-as-null-pointer-constant
+# Static and position-independent at once is not for us: the relocations would double the start of an applet.
+HARDENING = -fstack-protector-strong -D_FORTIFY_SOURCE=2
 LDFLAGS  = $(STATIC) -Wl,--gc-sections
 LDLIBS   = -lgumbo -lsqlite3 -lcmark-gfm-extensions -lcmark-gfm -lutf8proc -lssl -lcrypto -lz -lm
 
@@ -31,15 +38,29 @@ HTTPLIB  = build/deps
 CA_BUNDLE = /etc/ssl/certs/ca-certificates.crt
 ifdef debug
   OPTIMIZE = -O0 -D_GLIBCXX_ASSERTIONS
-  COMPACT  = $(OPTIMIZE)
   BUILD    = build/debug
   ROOT     = $(BUILD)
 endif
 ifdef sanitize
   OPTIMIZE = -O1 -fno-omit-frame-pointer -D_GLIBCXX_ASSERTIONS -fsanitize=address,undefined -fno-sanitize-recover=undefined
-  COMPACT  = $(OPTIMIZE)
   STATIC   =
   BUILD    = build/sanitize
+  ROOT     = $(BUILD)
+endif
+
+# Only from `make valgrind`, which would not see the allocations of a static program.
+ifdef memcheck
+  OPTIMIZE = -O1 -fno-omit-frame-pointer
+  STATIC   =
+  BUILD    = build/memcheck
+  ROOT     = $(BUILD)
+endif
+
+# Only from `make coverage`. Between vfork and exec nothing may be written, as gcc's own execve would.
+ifdef coverage
+  OPTIMIZE = -O0 -w --coverage -fprofile-update=atomic -fno-builtin-execve
+  STATIC   = -Wl,--wrap=_exit,--wrap=raise
+  BUILD    = build/coverage
   ROOT     = $(BUILD)
 endif
 
@@ -47,16 +68,23 @@ endif
 ifdef fuzzing
   override CXX = $(FUZZ_CXX)
   OPTIMIZE = -O1 -w -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
-  COMPACT  = $(OPTIMIZE)
   STATIC   =
   BUILD    = build/fuzz
   ROOT     = $(BUILD)
 endif
 FUZZ_CXX = clang++-16
 
+unstripped = $(debug)$(sanitize)$(memcheck)$(coverage)
+ifneq ($(unstripped)$(fuzzing),)
+  COMPACT = $(OPTIMIZE)
+endif
+
 sources := $(sort $(wildcard src/*.cc)) $(sort $(wildcard src/*/*.cc))
 bundles := $(BUILD)/base/certificates_bundle.o $(BUILD)/texts_bundle.o
 objects := $(sources:src/%.cc=$(BUILD)/%.o) $(bundles)
+ifdef coverage
+  objects += $(BUILD)/coverage.o
+endif
 library := $(filter-out $(BUILD)/main.o,$(objects))
 tests   := $(patsubst tests/%.cc,$(BUILD)/tests/%.o,$(wildcard tests/*.cc tests/*/*.cc))
 entries := $(patsubst fuzz/%.cc,$(BUILD)/fuzz-entries/%.o,$(filter-out fuzz/main.cc,$(wildcard fuzz/*.cc)))
@@ -76,8 +104,8 @@ tool-%: $(ROOT)/libexec/ikigai/% ;
 # writes lies in the page cache in such large pieces that every process of ours would map most of it.
 $(ROOT)/bin/ikigai: $(BUILD)/ikigai
 	@mkdir -p $(@D)
-	$(if $(debug)$(sanitize),,strip -o $<.stripped $<)
-	cp $<$(if $(debug)$(sanitize),,.stripped) $@
+	$(if $(unstripped),,strip -o $<.stripped $<)
+	cp $<$(if $(unstripped),,.stripped) $@
 
 $(BUILD)/ikigai: $(objects)
 	@mkdir -p $(@D)
@@ -86,10 +114,15 @@ $(BUILD)/ikigai: $(objects)
 # Speed is for what bytes stream through. The rest is a third as large, and so is what a start reads of it.
 $(patsubst src/%.cc,$(BUILD)/%.o,$(wildcard src/*.cc src/agent/*.cc src/store/*.cc) src/base/http.cc): OPTIMIZE := $(COMPACT)
 
-# No name of the folder where it is built gets into the program (ANYWHERE): two builds of a commit are equal.
-$(filter-out $(bundles),$(objects)): $(BUILD)/%.o: src/%.cc | $(deps)
+$(BUILD)/coverage.o: make/coverage.cc
 	@mkdir -p $(@D)
-	$(CXX) $(CPPFLAGS) $(CXXFLAGS) $(ANYWHERE) -MMD -MP -c $< -o $@
+	$(CXX) -std=c++20 -O1 -c $< -o $@
+
+
+# No name of the folder where it is built gets into the program (ANYWHERE): two builds of a commit are equal.
+$(filter-out $(bundles) %/coverage.o,$(objects)): $(BUILD)/%.o: src/%.cc | $(deps)
+	@mkdir -p $(@D)
+	$(CXX) $(CPPFLAGS) $(CXXFLAGS) $(if $(fuzzing)$(coverage),,$(WARNINGS)) $(if $(unstripped)$(fuzzing),,$(HARDENING)) $(ANYWHERE) -MMD -MP -c $< -o $@
 
 $(BUILD)/base/certificates_bundle.o: src/base/bundle.S $(wildcard $(CA_BUNDLE)) | $(deps)
 	@mkdir -p $(@D)
@@ -131,12 +164,18 @@ $(BUILD)/commit.h: always
 	@commit=$$(git rev-parse --short=12 HEAD 2>/dev/null || echo unknown); \
 	    printf '#define IKIGAI_COMMIT "%s"\n' "$$commit" | cmp -s - $@ || printf '#define IKIGAI_COMMIT "%s"\n' "$$commit" > $@
 
+$(tests) $(entries): private OPTIMIZE := $(filter-out --coverage,$(OPTIMIZE))
+
 $(tests): $(BUILD)/tests/%.o: tests/%.cc | $(deps)
 	@mkdir -p $(@D)
 	$(CXX) $(CPPFLAGS) -Itests -I. $(CXXFLAGS) $(if $(sanitize),,-O0) -MMD -MP -c $< -o $@
 
 $(BUILD)/unit: $(tests) $(entries) $(library)
-	$(CXX) $(CXXFLAGS) $^ $(LDLIBS) -lvterm -lCatch2WithMain -o $@
+	$(CXX) $(CXXFLAGS) $(if $(coverage),$(STATIC)) $^ $(LDLIBS) -lvterm -lCatch2WithMain -o $@
+
+ifdef coverage
+$(BUILD)/tests/support/world.o: CPPFLAGS += -DLINES_ARE_COUNTED
+endif
 
 ifdef fuzzing
 # RapidJSON's stack begins with an offset to a null pointer, which only clang's sanitizer minds.
@@ -207,6 +246,24 @@ check-all: check
 picture: all $(BUILD)/unit
 	cd $(BUILD) && IKIGAI_PICTURE=write IKIGAI_ROOT="$(CURDIR)" IKIGAI_BUILD="$(CURDIR)/$(BUILD)" IKIGAI_BIN="$(abspath $(ROOT))" ./unit "picture: *"
 
+# ---- What lets faults be seen that no test asks for.
+FILES = $(sources)
+lint: | $(deps)
+	@make/packages clang-tidy-16 cppcheck shellcheck mandoc
+	@make/lint $(HTTPLIB) $(FILES)
+
+valgrind: $(BUILD)/unit
+	@make/packages valgrind
+	$(MAKE) memcheck=1
+	cd $(BUILD) && IKIGAI_MEMCHECK="$(CURDIR)/build/memcheck" IKIGAI_ROOT="$(CURDIR)" IKIGAI_BIN="$(CURDIR)" ./unit "[.valgrind]"
+
+# A test may fail here that mostly waits: the figures are those of all that ran.
+coverage:
+	@make/packages gcovr
+	@[ ! -e build/coverage ] || find build/coverage -name '*.gcda' -delete
+	-$(MAKE) coverage=1 check
+	@make/coverage build/coverage
+
 demo: all
 	@$(ROOT)/bin/ikigai chat
 
@@ -232,6 +289,6 @@ deb: stage
 clean:
 	rm -rf bin build libexec
 
-.PHONY: all tools check check-all check-layers fuzz bench picture demo stage install uninstall dist deb clean always
+.PHONY: all tools check check-all check-layers lint valgrind coverage fuzz bench picture demo stage install uninstall dist deb clean always
 .DELETE_ON_ERROR:
 -include $(objects:.o=.d) $(tests:.o=.d) $(entries:.o=.d) $(benches:.o=.d)

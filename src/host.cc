@@ -18,7 +18,7 @@ Host::~Host() { rmdir(options_.outputs.c_str()); }   // stays where something is
 
 void Host::refuse(ToolCall call, Json envelope) { finished_.push_back({std::move(call), std::move(envelope), {}, {}, {}}); }
 
-void Host::run(const Tool* tool, ToolCall call, bool outside)
+void Host::run(const Tool* tool, const ToolCall& call, bool outside)
 {
     if (!tool)
         return refuse(call, not_found(call));

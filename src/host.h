@@ -42,7 +42,7 @@ public:
 
     // Starts the tool with the call's arguments. A call that cannot start is finished at once.
     // outside: of the sandbox.
-    void run(const Tool* tool, ToolCall call, bool outside = false);
+    void run(const Tool* tool, const ToolCall& call, bool outside = false);
     void cancel();   // stops every running call that is not in the background; each is still reported
     bool busy() const { return running() > 0 || !finished_.empty(); }
     std::size_t running() const;   // calls that are not in the background

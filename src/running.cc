@@ -225,7 +225,7 @@ Finished Running::finish()
                   .too_much = child_.too_much(), .too_big = refused || cgroup_.memory_exceeded(), .too_many = too_many_,
                   .broken = printed_.failure() ? std::strerror(printed_.failure()) : "",
                   .limit = limits_.time, .output = limits_.output, .memory = limits_.memory, .processes = limits_.processes};
-    auto told = report(call_, ending, printed_.read(), std::move(child_.err));
+    auto told = report(call_, ending, printed_.read(), child_.err);
     auto after = sandbox_ ? aftermath(*sandbox_, told.envelope) : Aftermath{};
     if (!after.hint.empty())
         told.envelope.set("hint", with_hint(told.envelope.text("hint"), after.hint));

@@ -125,3 +125,18 @@ TEST_CASE("old kernels: all of them at once")
     CHECK(said.status == 0);
     CHECK(without({"sessions", "list"}).out.find("run echo hi") != std::string::npos);
 }
+
+TEST_CASE("old kernels: without getrandom the ids of calls still differ")
+{
+    Home home;
+    std::string ids[2];
+    for (auto& id : ids) {
+        auto ran = run_without({SYS_getrandom}, home, {"-p", "run echo hi", "--provider", "offline", "--output-format", "stream-json"});
+        INFO(ran.out << ran.err);
+        auto at = ran.out.find("call_");
+        REQUIRE(at != ran.out.npos);
+        id = ran.out.substr(at, 29);
+        CHECK(id != "call_000000000000000000000000");
+    }
+    CHECK(ids[0] != ids[1]);
+}

@@ -239,7 +239,7 @@ void Registry::hear(Candidate& candidate)
     accept(candidate, *json);
 }
 
-void Registry::accept(Candidate& candidate, Json printed)
+void Registry::accept(Candidate& candidate, const Json& printed)
 {
     auto schema = standard_schema(printed);
     if (!schema)

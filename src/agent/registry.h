@@ -80,7 +80,7 @@ private:
     void scan(const std::string& folder, const char* origin, std::size_t rank, const Places&);
     void ask_next();
     void hear(Candidate&);
-    void accept(Candidate&, Json schema);
+    void accept(Candidate&, const Json& schema);
     void skip(const Candidate&, std::string reason);
     void finish();
 

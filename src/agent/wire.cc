@@ -15,7 +15,7 @@ std::int64_t number(const Json& json, std::string_view name)
     return value ? *value : 0;
 }
 
-ModelFailed broken(std::string why) { return {"the model process said something that cannot be understood: " + why, std::string(code::llm_failed)}; }
+ModelFailed broken(const std::string& why) { return {"the model process said something that cannot be understood: " + why, std::string(code::llm_failed)}; }
 
 Json member(const Json& json, std::string_view name)
 {
@@ -160,7 +160,7 @@ std::optional<Json> notice(std::string_view line)
     return event;
 }
 
-Report report(const ToolCall& call, const Ending& end, Output output, std::string err)
+Report report(const ToolCall& call, const Ending& end, Output output, const std::string& err)
 {
     Report out;
     out.words = take_events(clean_utf8(err), out.notices);

@@ -61,7 +61,7 @@ struct Output {
     std::vector<Long> longs;
 };
 
-Report report(const ToolCall&, const Ending&, Output, std::string err);
+Report report(const ToolCall&, const Ending&, Output, const std::string& err);
 
 // What the model is told of a call that goes on in the background.
 Json in_background(const ToolCall&, int number, std::string output_so_far, const std::string& output_file);

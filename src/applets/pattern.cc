@@ -221,7 +221,7 @@ std::string for_regcomp(std::string_view pattern)
         auto token = take_token(pattern);
         char repeat = token.kind == Token::repeat && token.text.size() == 1 ? token.text[0] : '\0';
         if (repeat && stars)
-            out.back() = stars = repeat == stars ? stars : '*';
+            out.back() = repeat == stars ? stars : '*';
         else
             out += token.text == "\\d" ? "[0-9]" : token.text == "\\D" ? "[^0-9]" : token.text;
         stars = repeat ? out.back() : '\0';

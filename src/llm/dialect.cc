@@ -1,9 +1,11 @@
 #include "llm/dialect.h"
 
+#include "base/fd.h"
 #include "base/text.h"
 
 #include <algorithm>
 #include <charconv>
+#include <fcntl.h>
 #include <sys/random.h>
 
 namespace ik::providers {
@@ -168,7 +170,9 @@ std::string made_id()
 {
     constexpr char hex[] = "0123456789abcdef";
     unsigned char bytes[12] = {};
-    static_cast<void>(getrandom(bytes, sizeof bytes, 0));
+    if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes)   // Linux before 3.17, or a sandbox around us
+        if (Fd source(open("/dev/urandom", O_RDONLY | O_CLOEXEC)); source)
+            read_some(source.get(), reinterpret_cast<char*>(bytes), sizeof bytes);
     std::string id = "call_";
     for (auto byte : bytes)
         id += {hex[byte >> 4], hex[byte & 15]};

@@ -69,7 +69,8 @@ std::string variable(std::string_view name)
 double chance()
 {
     std::uint16_t bits = 0;
-    static_cast<void>(getrandom(&bits, sizeof bits, 0));
+    if (getrandom(&bits, sizeof bits, 0) != sizeof bits)
+        return 0.5;   // no chance, then: only the spread of the pauses is lost
     return bits / 65536.0;
 }
 

@@ -169,7 +169,7 @@ bool is_root() { return geteuid() == 0; }
 
 bool sanitized()
 {
-#ifdef __SANITIZE_ADDRESS__
+#if defined __SANITIZE_ADDRESS__ || defined LINES_ARE_COUNTED
     return true;
 #else
     return false;
