@@ -43,7 +43,7 @@ const std::vector<unsigned> refused_in_container{
 Ran ikigai_without(const std::vector<unsigned>& calls, int answer, const Home& home, std::vector<std::string> words, std::string input = {})
 {
     words.insert(words.begin(), ikigai());
-    auto ran = run_after([&] { refuse_calls(calls, answer); }, {.argv = words, .input = std::move(input), .env = home.env(), .limit = std::chrono::seconds(60)});
+    auto ran = run_after([&] { refuse_calls(calls, answer); }, {.argv = words, .input = std::move(input), .env = home.env({"ASAN_OPTIONS=detect_leaks=0"}), .limit = std::chrono::seconds(60)});
     CHECK_FALSE(ran.timed_out);
     UNSCOPED_INFO(words[1] << " -> " << ran.status << " " << ran.out.substr(0, 500) << " " << ran.err.substr(0, 500));
     return ran;
@@ -74,6 +74,16 @@ TEST_CASE("old kernels: without Landlock no tool runs, unless without a sandbox"
     auto said = without({"chat", "--provider", "offline", "--sandbox", "workspace", "hello"});
     CHECK(said.err.find("Tools run without a sandbox: " + why) + said.out.find("Tools run without a sandbox: " + why) != 2 * std::string::npos);
     CHECK(without({"doctor", "--provider", "offline"}).out.find("warn sandbox      none: " + why) != std::string::npos);
+}
+
+TEST_CASE("old kernels: without seccomp there is no sandbox either")
+{
+    Home home;
+    auto ran = run_after([] { refuse_option(PR_GET_SECCOMP, EINVAL); },
+                         {.argv = {ikigai(), "run", "bash", R"({"command":"touch ran"})", "--sandbox", "workspace"}, .env = home.env({"ASAN_OPTIONS=detect_leaks=0"})});
+    CHECK(ran.status == 2);
+    CHECK(ran.err.find("tools cannot be sandboxed: this kernel has no seccomp") != std::string::npos);
+    CHECK_FALSE(home.exists("ran"));
 }
 
 TEST_CASE("old kernels: each call that they lack")

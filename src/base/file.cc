@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <sys/random.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -47,7 +48,7 @@ bool kernel_file(const std::string& path)
 bool may_write(const std::string& path)
 {
     bool same = geteuid() == getuid() && getegid() == getgid();
-    return (same ? access(path.c_str(), W_OK) : faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS)) == 0;
+    return (same ? syscall(SYS_faccessat, AT_FDCWD, path.c_str(), W_OK) : faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS)) == 0;
 }
 
 // The path behind symbolic links in its last part; the last of them may point to nothing.

@@ -194,7 +194,7 @@ TEST_CASE("file_edit: another's change is not lost")
     Folder folder;
     folder.write("a", "old");
     // The tool is stopped when it has searched the file and begins to replace it.
-    auto ran = sh("exec 4<&0; strace -D -o trace -e trace=faccessat2 -e inject=faccessat2:signal=SIGSTOP " + tool("file-edit") + " <&4 & pid=$!; "
+    auto ran = sh("exec 4<&0; strace -D -o trace -e trace=faccessat -e inject=faccessat:signal=SIGSTOP " + tool("file-edit") + " <&4 & pid=$!; "
                   "until grep -q 'stopped by SIGSTOP' trace; do :; done 2>/dev/null; echo theirs >a; kill -CONT $pid; wait $pid",
                   R"({"file_path":"a","old_string":"old","new_string":"new"})");
     CHECK(ran.out == R"({"error":"Failed to write file: a","error_code":"WRITE_FAILED","hint":"the file was changed by somebody else meanwhile; nothing was written"})");

@@ -12,6 +12,7 @@
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -53,16 +54,33 @@ Ran run_after(FunctionRef<void()> change, const Run& what)
     return {static_cast<int>(*told->find("status")->as<std::int64_t>()), std::string(told->text("out")), std::string(told->text("err")), *told->find("timed_out") == Json(true)};
 }
 
+namespace {
+
+void install(std::vector<sock_filter> filter)
+{
+    filter.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
+    sock_fprog program{static_cast<unsigned short>(filter.size()), filter.data()};
+    must(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0, "seccomp");
+}
+
+sock_filter refusal(int with) { return BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | static_cast<unsigned>(with)); }
+
+}
+
+void refuse_option(unsigned of_prctl, int with)
+{
+    install({BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_prctl, 0, 3),
+             BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args)), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, of_prctl, 0, 1), refusal(with)});
+}
+
 void refuse_calls(const std::vector<unsigned>& numbers, int with)
 {
     std::vector<sock_filter> filter{BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr))};
     for (auto number : numbers) {
         filter.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1));
-        filter.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | static_cast<unsigned>(with)));
+        filter.push_back(refusal(with));
     }
-    filter.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
-    sock_fprog program{static_cast<unsigned short>(filter.size()), filter.data()};
-    must(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0, "seccomp");
+    install(std::move(filter));
 }
 
 void own_mounts()
