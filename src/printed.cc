@@ -22,7 +22,7 @@ void Printed::append(std::string_view bytes)
     }
     ends_.add(bytes);
     shortener_->add(bytes);
-    memory_ = {};
+    std::string().swap(memory_);
 }
 
 std::string Printed::end(std::size_t most) const

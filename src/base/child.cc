@@ -79,7 +79,7 @@ void Child::feed()
         else if (errno != EINTR)
             in_.reset();   // it does not want to read: that is its right
     }
-    input_ = {};   // its memory too: what was said may have been a whole conversation
+    std::string().swap(input_);   // its memory too, which an assignment keeps: what was said may have been a whole conversation
     fed_ = 0;
     if (!keep_stdin_)
         in_.reset();
