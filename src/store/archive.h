@@ -27,8 +27,10 @@ public:
     Result<std::optional<std::size_t>> append(std::span<const StoredEvent>);
     Status sync() { return db_.sync(); }
 
-    // The newest first. folder: only those that were last in it; empty: all. limit 0: all.
-    Result<std::vector<SessionRow>> list(std::string_view folder, std::int64_t limit);
+    // The newest first; by what was written last and not by its time, where a clock that was set back may change nothing.
+    // folder: only those that were last in it; empty: all. limit 0: all.
+    enum class By { time, writing };
+    Result<std::vector<SessionRow>> list(std::string_view folder, std::int64_t limit, By by = By::time);
 
     // The session whose id begins so. Error: NOT_FOUND, NOT_UNIQUE with the ids.
     Result<SessionRow> find(std::string_view prefix);

@@ -64,9 +64,11 @@ std::string query_of(std::string_view words)
 
 }
 
-Result<std::vector<SessionRow>> Archive::list(std::string_view folder, std::int64_t limit)
+Result<std::vector<SessionRow>> Archive::list(std::string_view folder, std::int64_t limit, By by)
 {
-    auto rows = db_.prepare(sql({"SELECT ", columns, " FROM sessions", folder.empty() ? " WHERE ?1 = ''" : " WHERE folder = ?1", " ORDER BY updated DESC, id LIMIT ?2"}));
+    auto rows = db_.prepare(sql({"SELECT ", columns, " FROM sessions", folder.empty() ? " WHERE ?1 = ''" : " WHERE folder = ?1",
+                                 by == By::time ? " ORDER BY updated" : " ORDER BY (SELECT number FROM events WHERE session = sessions.id ORDER BY seq DESC LIMIT 1)",
+                                 " DESC, id LIMIT ?2"}));
     if (!rows)
         return rows.error();
     rows->bind(1, folder).bind(2, limit > 0 ? limit : -1);

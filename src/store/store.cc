@@ -239,7 +239,7 @@ void Store::list(const Json& line)
 
 void Store::latest(const Json& line)
 {
-    auto rows = vault_.use(Archive::Use::read, [&](Archive& archive) { return archive.list(line.text("folder"), 1); });
+    auto rows = vault_.use(Archive::Use::read, [&](Archive& archive) { return archive.list(line.text("folder"), 1, Archive::By::writing); });
     if (!rows && !none_yet(rows.error()))
         return fail(rows.error());
     say(object({{"type", "latest"}, {"session", rows && !rows->empty() ? json_of(rows->front()) : Json()}}));
