@@ -1,15 +1,11 @@
 #include "support/service.h"
 
-#include "base/process.h"
 #include "base/text.h"
-#include "sandbox.h"
 
+#include <catch2/catch.hpp>
 #include <cerrno>
 #include <cstddef>
-#include <cstdio>
-#include <cstring>
 #include <fcntl.h>
-#include <grp.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -22,7 +18,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 namespace ik::test {
@@ -30,10 +25,9 @@ namespace {
 
 namespace fs = std::filesystem;
 using Filter = std::vector<sock_filter>;
+using namespace step;
 
-constexpr long mount_setattr_call = 442;
 constexpr unsigned dynamic_user = 63210;   // of those that systemd gives out; no file knows it
-constexpr const char* of_usr[] = {"bin", "sbin", "lib", "lib32", "lib64", "libx32"};
 
 bool has(const Unit& unit, const std::string& name)
 {
@@ -47,49 +41,7 @@ std::string value(const Unit& unit, const std::string& name, const std::string& 
     return at == unit.end() || at->second.empty() ? otherwise : at->second.back();
 }
 
-// ---- What is done in the child. A step that fails ends it.
-
-[[noreturn]] void give_up(const std::string& what)
-{
-    std::fprintf(stderr, "the test cannot %s: %s\n", what.c_str(), std::strerror(errno));
-    std::fflush(stderr);
-    _exit(97);
-}
-
-void must(bool done, const std::string& what)
-{
-    if (!done) give_up(what);
-}
-
-void bind(const std::string& from, const std::string& to, bool below = true)
-{
-    must(mount(from.c_str(), to.c_str(), nullptr, below ? MS_BIND | MS_REC : MS_BIND, nullptr) == 0, "bind " + from + " to " + to);
-}
-
-void temporary(const std::string& at, const char* mode) { must(mount("tmpfs", at.c_str(), "tmpfs", MS_NOSUID, mode) == 0, "mount a tmpfs at " + at); }
-
-void read_only(const std::string& path, bool below = true)
-{
-    struct { std::uint64_t set, clear, propagation, namespace_fd; } attributes{1 /* MOUNT_ATTR_RDONLY */, 0, 0, 0};
-    constexpr unsigned recursive = 0x8000;
-    must(syscall(mount_setattr_call, -1, path.c_str(), below ? recursive : 0, &attributes, sizeof attributes) == 0, "make " + path + " read-only");
-}
-
-void enter(const std::string& root)
-{
-    must(unshare(CLONE_NEWNS) == 0 && mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0, "have mounts of its own");
-    bind(root, root, false);
-    bind("/proc", root + "/proc");
-    bind("/dev", root + "/dev");
-}
-
-void furnish(const std::string& root)
-{
-    bind("/usr", root + "/usr");
-    for (auto* name : of_usr)
-        if (auto from = std::string("/") + name; fs::is_directory(from) && !fs::is_symlink(from)) bind(from, root + from);
-    bind(root + "/local", root + "/usr/local", false);
-}
+// ---- What is done in the child
 
 void few_devices()
 {
@@ -99,7 +51,7 @@ void few_devices()
     for (std::string name : names) {
         auto to = "/dev/shm/.devices/" + name;
         must(close(open(to.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0666)) == 0, "make " + to);
-        bind("/dev/" + name, to, false);
+        bind_mount("/dev/" + name, to, false);
     }
     must(mkdir("/dev/shm/.devices/shm", 01777) == 0 && chmod("/dev/shm/.devices/shm", 01777) == 0, "make a folder");
     must(mount("/dev/shm/.devices", "/dev", nullptr, MS_MOVE, nullptr) == 0, "have devices of its own");
@@ -112,7 +64,7 @@ void restrict_files(const Unit& unit)
     if (has(unit, "StateDirectory")) {   // the folder of a dynamic user is behind a link
         auto name = value(unit, "StateDirectory");
         auto real = "/var/lib/private/" + name;
-        bind(real, real, false);
+        bind_mount(real, real, false);
         must(mount(nullptr, real.c_str(), nullptr, MS_REMOUNT | MS_BIND, nullptr) == 0, "write to " + real);
     }
     if (has(unit, "PrivateTmp") || has(unit, "DynamicUser"))
@@ -120,7 +72,7 @@ void restrict_files(const Unit& unit)
     if (has(unit, "ProtectHome"))
         for (auto* path : {"/home", "/root", "/run/user"}) temporary(path, "mode=0"), read_only(path);
     if (has(unit, "PrivateDevices")) few_devices();
-    if (has(unit, "ProtectKernelTunables")) bind("/proc/sys", "/proc/sys"), read_only("/proc/sys");
+    if (has(unit, "ProtectKernelTunables")) bind_mount("/proc/sys", "/proc/sys"), read_only("/proc/sys");
     if (value(unit, "ProtectProc") == "invisible") must(mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, "hidepid=2") == 0, "hide processes");
 }
 
@@ -207,53 +159,6 @@ void restrict_calls(const Unit& unit, const std::vector<unsigned>& allowed)
         only_calls(allowed, has(unit, "SystemCallErrorNumber") ? SECCOMP_RET_ERRNO | EPERM : SECCOMP_RET_KILL_PROCESS);
 }
 
-void become(unsigned user)
-{
-    must(setgroups(0, nullptr) == 0 && setresgid(user, user, user) == 0 && setresuid(user, user, user) == 0, "be another user");
-}
-
-// ---- The child and what it prints
-
-struct Means { const std::vector<std::string>& argv; std::vector<std::string> env; std::string folder; };
-
-std::vector<char*> pointers(const std::vector<std::string>& strings)
-{
-    std::vector<char*> out;
-    for (auto& s : strings) out.push_back(const_cast<char*>(s.c_str()));
-    out.push_back(nullptr);
-    return out;
-}
-
-// The steps are done in a child of its own, by which what is printed goes to files.
-template <class Steps>
-Ran run_after(const std::string& root, const Means& means, Steps steps)
-{
-    Folder said;
-    auto argv = pointers(means.argv), env = pointers(means.env);
-    pid_t id = fork();
-    if (id == 0) {
-        int number = 0;
-        for (auto name : {"/dev/null", "out", "err"}) {
-            int fd = open(name, number ? O_WRONLY | O_CREAT | O_CLOEXEC : O_RDONLY | O_CLOEXEC, 0666);
-            if (fd < 0 || dup2(fd, number++) < 0) _exit(97);
-        }
-        enter(root);
-        if (fs::is_directory(root + "/local")) furnish(root);   // it is a Machine
-        must(chroot(root.c_str()) == 0 && chdir("/") == 0, "enter the machine");
-        steps();
-        must(chdir(means.folder.c_str()) == 0, "go to " + means.folder);
-        execve(argv[0], argv.data(), env.data());
-        give_up(std::string("start ") + argv[0]);
-    }
-    int status = 0;
-    bool ended = eventually([&] { return waitpid(id, &status, WNOHANG) == id; }, std::chrono::seconds(60));
-    if (!ended) {
-        kill(id, SIGKILL);
-        waitpid(id, &status, 0);
-    }
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), said.read("out"), said.read("err"), !ended};
-}
-
 // What stands behind ExecStart= or Environment=: words, with quotes as systemd knows them.
 std::vector<std::string> words_of(const std::string& line)
 {
@@ -291,45 +196,6 @@ void collect(const std::map<std::string, std::vector<std::string>>& sets, const 
         for (auto& more : at->second) collect(sets, more, out);
 }
 
-}
-
-// ---- the machine
-
-std::string Machine::inside(const std::string& path)
-{
-    constexpr std::string_view local = "/usr/local/";
-    return path.starts_with(local) ? "local/" + path.substr(local.size()) : path.substr(1);
-}
-
-Machine::Machine()
-{
-    for (auto* name : {"usr", "proc", "dev", "tmp", "etc", "root", "home", "run/user", "var/tmp", "var/log", "var/lib/private", "local/bin", "local/sbin"})
-        fs::create_directories(root() + "/" + name);
-    for (std::string name : of_usr)
-        if (fs::is_symlink("/" + name)) fs::copy_symlink("/" + name, root() + "/" + name);
-        else if (fs::exists("/" + name)) fs::create_directory(root() + "/" + name);
-    for (auto* name : {"tmp", "var/tmp"}) chmod((root() + "/" + name).c_str(), 01777);
-    chmod((root() + "/root").c_str(), 0700);
-    write("/etc/passwd", "root:x:0:0:root:/root:/bin/sh\n");
-    write("/etc/group", "root:x:0:\n");
-    write("/etc/hosts", "127.0.0.1 localhost\n");
-}
-
-void Machine::install(const std::string& program, const std::string& path) const
-{
-    auto to = root() + "/" + inside(path);
-    fs::create_directories(fs::path(to).parent_path());
-    fs::copy_file(program, to);
-    chmod(to.c_str(), 0755);
-}
-
-std::string no_machine()
-{
-    if (!is_root() || sh("unshare -m true").status != 0)
-        return "namespaces for mounts cannot be made";
-    if (syscall(mount_setattr_call, -1, "", 0, nullptr, 0) < 0 && errno == ENOSYS)
-        return "the kernel has no mount_setattr";
-    return no_sandbox().value_or("");
 }
 
 // ---- units
@@ -393,7 +259,7 @@ Ran run_as_service(const Machine& machine, const Unit& unit, const std::vector<s
         auto name = value(unit, "StateDirectory"), real = machine.root() + "/var/lib/private/" + name;
         fs::create_directories(real);
         if (!machine.exists("/var/lib/" + name)) fs::create_symlink("private/" + name, machine.root() + "/var/lib/" + name);
-        if (chown(real.c_str(), dynamic_user, dynamic_user) < 0) give_up("own " + real);
+        REQUIRE(chown(real.c_str(), dynamic_user, dynamic_user) == 0);
         means.env.push_back("STATE_DIRECTORY=/var/lib/" + name);
     }
     if (sanitized()) means.env.push_back("ASAN_OPTIONS=detect_leaks=0");   // which traces, and no service may
@@ -407,18 +273,6 @@ Ran run_as_service(const Machine& machine, const Unit& unit, const std::vector<s
         must(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0, "give up privileges");
         restrict_calls(unit, calls);
     });
-}
-
-Ran run_in(const std::string& root, const std::vector<std::string>& argv, const std::vector<std::string>& env, unsigned user, const std::string& folder)
-{
-    return run_after(root, {argv, env, folder}, [&] {
-        if (user) become(user);
-    });
-}
-
-Ran run_on(const Machine& machine, const std::vector<std::string>& argv, const std::vector<std::string>& env, unsigned user, const std::string& folder)
-{
-    return run_in(machine.root(), argv, env, user, folder);
 }
 
 }
