@@ -259,7 +259,7 @@ void Chat::perform(const Compacted& done)
 bool Chat::compact(std::string keep) { return happen(CompactionWanted{std::move(keep)}); }
 
 // Ends the run in the middle of a turn.
-void Chat::give_up(End end, int status)
+void Chat::give_up(const End& end, int status)
 {
     mouth_.end(end, session_, keeper_.id(), spending_.cost(session_.usage()));
     leaving_ = gave_up_ = true;

@@ -68,7 +68,7 @@ public:
     std::string figures() const;           // of the conversation so far, for a person
     bool retry();                          // the last message again; false: there is none
     Keeper& keeper() { return keeper_; }
-    void resume(std::string id);           // empty: the person chooses
+    void resume(const std::string& id);           // empty: the person chooses
     void list_sessions();
     void begin_anew();
     void go_back(std::string kind, std::int64_t seq);   // a branch: fork or rewind, what was up to seq and no more
@@ -116,7 +116,7 @@ private:
     void obey_at_once();
     void say_message(std::string text);
     std::string with_files(std::string_view text);
-    void give_up(End end, int status);
+    void give_up(const End& end, int status);
     bool idle() const;
     bool ended() const;
 

@@ -37,7 +37,7 @@ void Chat::look_for_kept()
         keeper_.ask_load(options_.id);
 }
 
-void Chat::resume(std::string id)
+void Chat::resume(const std::string& id)
 {
     choosing_ = id.empty();
     if (choosing_) keeper_.ask_list("", most_choices);

@@ -48,7 +48,7 @@ void Keeper::send(const Json& line)
     if (start()) store_->say(line.dump() + "\n");
 }
 
-void Keeper::lose(std::string why)
+void Keeper::lose(const std::string& why)
 {
     if (!std::exchange(given_up_, true))
         notices_.push_back("⚠ The conversation is not kept: " + why + ". It goes on in memory.");

@@ -59,7 +59,7 @@ private:
     void send_again();
     void hear(std::string_view line);
     void ask(Json question);
-    void lose(std::string why);
+    void lose(const std::string& why);
 
     Options options_;
     Scribe scribe_;

@@ -21,7 +21,7 @@ std::string file_name(std::string_view name)
 
 }
 
-Outbox::Outbox(std::string folder, std::string call_id) : folder_(std::move(folder)), call_(file_name(call_id)) {}
+Outbox::Outbox(std::string folder, const std::string& call_id) : folder_(std::move(folder)), call_(file_name(call_id)) {}
 
 std::string Outbox::path(std::string_view member) const
 {

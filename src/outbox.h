@@ -8,7 +8,7 @@ namespace ik {
 
 class Outbox {
 public:
-    Outbox(std::string folder, std::string call_id);
+    Outbox(std::string folder, const std::string& call_id);
 
     // A new, empty file for that member; its path. Error: why there is none.
     Result<std::pair<Fd, std::string>> file(std::string_view member) const;

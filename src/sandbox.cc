@@ -275,7 +275,7 @@ bool Sandbox::may_read(const std::string& named) const
     if (!active_ || beneath(path, folder_ == "/" || !writable_ ? "" : folder_) || beneath(path, temporary_) || beneath(path, wish_.outputs))
         return true;
     if (beneath(path, "/dev"))
-        return beneath(path, "/dev/shm") || std::ranges::any_of(devices, [&](std::string device) { return path == "/dev/" + device; });
+        return beneath(path, "/dev/shm") || std::ranges::any_of(devices, [&](const std::string& device) { return path == "/dev/" + device; });
     return !is_protected(path);
 }
 

@@ -86,7 +86,7 @@ std::string short_folder(const std::string& folder)
     return inside ? "~" + folder.substr(home.size()) : folder;
 }
 
-std::string padded(std::string text, std::size_t width, bool right = false)
+std::string padded(const std::string& text, std::size_t width, bool right = false)
 {
     std::string blanks(width > text.size() ? width - text.size() : 0, ' ');
     return right ? blanks + text : text + blanks;
