@@ -169,9 +169,9 @@ int Chat::run()
         if (something_waits) poll.until(Clock::now());
         poll.wait();
 
+        keeper_.advance(poll);   // first: what the model is told of is on its way to the store
         if (model_) model_->advance(poll);
         calls_.advance(poll);
-        keeper_.advance(poll);
         registry_.advance(poll);
         if (refreshing_) refreshing_->advance(poll);
 
