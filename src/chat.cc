@@ -133,10 +133,10 @@ int Chat::run()
         if (something_waits) poll.until(Clock::now());
         poll.wait();
 
+        keeper_.advance(poll);   // first: what the model is told of is on its way to the store
         model_.advance(poll);
         lister_.advance(poll);
         calls_.advance(poll);
-        keeper_.advance(poll);
         registry_.advance(poll);
         if (refreshing_) refreshing_->advance(poll);
 

@@ -170,6 +170,9 @@ void kill_a_conversation(unsigned round, std::mt19937& random)
     // All that the model was told of is kept, and the conversation goes on.
     auto requests = server.requests();
     auto events = kept(home);
+    std::string kinds;
+    for (auto& event : events) kinds += event.kind + " ";
+    INFO(kinds << "| " << child->err);
     CHECK(count(events, "tool_result") >= (requests.empty() ? 0 : results_in(requests.back())));
     auto on = ikigai(home, {"chat", "-c", "-p", "go on"}, "", {"OPENAI_BASE_URL=" + server.base_url(), "IKIGAI_MODEL=scripted"});
     INFO(on.out << on.err);

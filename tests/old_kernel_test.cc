@@ -141,7 +141,7 @@ TEST_CASE("old kernels: without getrandom the ids of calls still differ")
     Home home;
     std::string ids[2];
     for (auto& id : ids) {
-        auto ran = run_without({SYS_getrandom}, home, {"-p", "run echo hi", "--provider", "offline", "--output-format", "stream-json"});
+        auto ran = ikigai_without({SYS_getrandom}, ENOSYS, home, {"-p", "run echo hi", "--provider", "offline", "--output-format", "stream-json"});
         INFO(ran.out << ran.err);
         auto at = ran.out.find("call_");
         REQUIRE(at != ran.out.npos);
