@@ -92,7 +92,7 @@ applets := $(subst _,-,$(shell sed -n 's/^APPLET(\(.*\))/\1/p' src/applets/apple
 link_names := $(applets:web-%=web-%-tool)
 links   := $(link_names:%=$(ROOT)/libexec/ikigai/%)
 pages   := $(applets:%=$(BUILD)/man/ikigai-%.1)
-written := man/ikigai.1 $(filter-out man/ikigai.1,$(sort $(wildcard man/*)))
+written := man/ikigai.1 $(sort $(wildcard man/*.7))
 deps    := $(HTTPLIB)/httplib.h
 
 all: $(ROOT)/bin/ikigai $(links)

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <optional>
 #include <sys/wait.h>
+#include <unistd.h>
 #include <time.h>
 
 namespace ik {
@@ -167,6 +168,10 @@ std::string command_line(pid_t id)
 std::string variable_of(pid_t id, std::string_view name)
 {
     auto all = read_proc(file_of(id, "environ"), 1 << 18);
+    for (int more = 2; all.empty() && more > 0; --more) {   // in the middle of exec there is none for a moment
+        usleep(500);
+        all = read_proc(file_of(id, "environ"), 1 << 18);
+    }
     auto wanted = std::string(name) + "=";
     for (std::size_t at = 0; at < all.size(); at = all.find('\0', at) == all.npos ? all.size() : all.find('\0', at) + 1)
         if (all.compare(at, wanted.size(), wanted) == 0)
