@@ -1,5 +1,6 @@
 #include "outside.h"
 
+#include "base/file.h"
 #include "base/places.h"
 
 #include <cstdlib>

@@ -3,9 +3,9 @@
 // Passive, as a Child is.
 #pragma once
 
-#include "base/file.h"
 #include "base/poll.h"
 #include "base/process.h"
+#include "base/temporary_file.h"
 
 namespace ik {
 

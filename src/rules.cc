@@ -1,6 +1,7 @@
 #include "rules.h"
 
 #include "base/file.h"
+#include "base/replacement.h"
 #include "base/places.h"
 
 #include <algorithm>

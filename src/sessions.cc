@@ -2,6 +2,7 @@
 
 #include "base/date.h"
 #include "base/file.h"
+#include "base/replacement.h"
 #include "base/places.h"
 #include "base/text.h"
 #include "mouth.h"

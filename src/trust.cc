@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "base/owner.h"
 #include "base/places.h"
+#include "base/replacement.h"
 #include "base/text.h"
 #include "world.h"
 

@@ -2,6 +2,7 @@
 #include "applets/applet.h"
 
 #include "base/file.h"
+#include "base/replacement.h"
 #include "base/text.h"
 
 #include <cstring>

@@ -2,6 +2,7 @@
 #include "applets/applet.h"
 
 #include "base/file.h"
+#include "base/replacement.h"
 
 namespace ik {
 namespace {

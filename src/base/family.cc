@@ -10,8 +10,8 @@
 #include <fcntl.h>
 #include <optional>
 #include <sys/wait.h>
-#include <unistd.h>
 #include <time.h>
+#include <unistd.h>
 
 namespace ik {
 namespace {

@@ -1,6 +1,7 @@
 #include "term/history.h"
 
 #include "base/file.h"
+#include "base/replacement.h"
 #include "base/poll.h"
 #include "base/text.h"
 

@@ -1,4 +1,5 @@
 #include "base/file.h"
+#include "base/replacement.h"
 
 #include "support/world.h"
 
