@@ -1,7 +1,7 @@
 # make              build bin/ikigai and the libexec/ikigai links
 # make demo         build, and start a conversation (offline where no key is set)
 # make check        build and run every test; ends with "N passed, N failed, N skipped"
-# make check-all    the same, then again with sanitizers
+# make check-all    the same, then what is slow, then all again with sanitizers
 # make bench        figures, as ratios within one run; ROWS=start,chat: only these; CORPUS=DIR: to search in
 # make picture      draws the README's conversation anew, as the program shows it
 # make fuzz         looks for bytes that break something; TIME=600 TARGETS="html sse": seconds each, only these
