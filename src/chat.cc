@@ -97,7 +97,7 @@ bool Chat::ended() const
 int Chat::run()
 {
     for (auto& notice : sandbox_.notices()) mouth_.warn(notice);
-    if (options_.keep && sessions_file().empty()) mouth_.warn("⚠ The conversation is not kept: there is no home. It goes on in memory.");
+    if (options_.keep && !keeper_.keeps()) mouth_.warn("⚠ The conversation is not kept: there is no home. It goes on in memory.");
     if (options_.print)
         static_cast<void>(model_.start());   // it gets ready while we do; why it does not is told when it is asked
     look_for_kept();

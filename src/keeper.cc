@@ -48,10 +48,16 @@ void Keeper::send(const Json& line)
     if (start()) store_->say(line.dump() + "\n");
 }
 
+void Keeper::tell(std::string_view why)
+{
+    told_ = true;
+    notices_.push_back("⚠ The conversation is not kept: " + std::string(why) + ". It goes on in memory.");
+}
+
 void Keeper::lose(const std::string& why)
 {
     if (!std::exchange(given_up_, true))
-        notices_.push_back("⚠ The conversation is not kept: " + why + ". It goes on in memory.");
+        tell(why);
 }
 
 void Keeper::put(StoredEvent event)
@@ -162,7 +168,7 @@ void Keeper::hear(std::string_view line)
         gathered_.error = said->text("error");
         answered();
     } else if (type == "error" && !said->text("error").empty())
-        notices_.push_back("⚠ The conversation is not kept: " + std::string(said->text("error")) + ". It goes on in memory.");
+        tell(said->text("error"));
 }
 
 void Keeper::add_to(Poll& poll) const
@@ -184,7 +190,7 @@ void Keeper::advance(const Poll& poll)
     if (!store_->exit)
         return;
     auto why = std::string(trim(store_->err));
-    bool at_our_word = ending_ && store_->exit->status() == 0;
+    bool at_our_word = ending_ && store_->exit->status() == 0 && (waiting_.empty() || told_);   // else it has not heard all
     store_.reset();
     if (std::exchange(asking_, false)) answer_ = Answer{.error = why.empty() ? "the store has ended" : why};
     if (!at_our_word) send_again();
@@ -224,11 +230,14 @@ std::optional<std::string> Keeper::end(bool save)
         poll.wait();
         advance(poll);
     }
-    if (waiting_.empty() || !save)
+    if (waiting_.empty() || (!save && told_))
         return {};
+    auto lost = "⚠ " + events_of(waiting_.size()) + " of the conversation could not be kept";
+    if (!save)
+        return lost;
     auto path = temporary_folder() + "/ikigai-" + id() + ".jsonl";
     auto written = write_new(path, as_lines(events_));
-    return "⚠ " + events_of(waiting_.size()) + " of the conversation could not be kept" + (written ? ": all of it is in " + path + " (ikigai sessions import)" : " (" + written.error().message + ")");
+    return lost + (written ? ": all of it is in " + path + " (ikigai sessions import)" : " (" + written.error().message + ")");
 }
 
 }

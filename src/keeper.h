@@ -18,6 +18,7 @@ public:
     };
     explicit Keeper(Options);
 
+    bool keeps() const { return !options_.off; }
     const std::string& id() const { return scribe_.what().session; }
     const std::vector<StoredEvent>& events() const { return events_; }   // of this conversation, those before a branch too
 
@@ -60,6 +61,7 @@ private:
     void hear(std::string_view line);
     void ask(Json question);
     void lose(const std::string& why);
+    void tell(std::string_view why);
 
     Options options_;
     Scribe scribe_;
@@ -68,6 +70,7 @@ private:
     std::optional<Child> store_;
     int starts_ = 0;
     bool asking_ = false, then_load_ = false, given_up_ = false, ending_ = false;
+    bool told_ = false;                    // the person, that something is not kept
     Answer gathered_;
     std::optional<Answer> answer_;
     std::deque<std::string> notices_;
