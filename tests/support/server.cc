@@ -132,7 +132,7 @@ ModelServer::ModelServer(std::vector<Reply> replies, Family family) : stop_(*mak
 {
     listener_ = family == v4 ? bound(port_) : bound_v6(port_);
     listen(listener_.get(), 64);
-    threads_.emplace_back([this] { accept_all(); });
+    accepter_ = std::thread([this] { accept_all(); });
 }
 
 ModelServer::~ModelServer()
@@ -143,8 +143,8 @@ ModelServer::~ModelServer()
     }
     changed_.notify_all();
     stop_.write.reset();
-    threads_.front().join();   // no thread is added after this
-    for (std::size_t i = 1; i < threads_.size(); ++i) threads_[i].join();
+    accepter_.join();   // no thread is added after this
+    for (auto& thread : threads_) thread.join();
 }
 
 void ModelServer::accept_all()

@@ -82,7 +82,8 @@ private:
     std::vector<Reply> replies_;
     std::function<Reply(const Request&)> beyond_;
     std::vector<Request> requests_;
-    std::vector<std::thread> threads_;
+    std::vector<std::thread> threads_;       // one a connection
+    std::thread accepter_;
     int passes_ = 0;
     bool stopping_ = false;
 };
