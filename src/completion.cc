@@ -53,7 +53,7 @@ void step(Position& at, const std::string& word)
     }
 }
 
-void offer(Expected& out, std::string word, std::string help)
+void offer(Expected& out, const std::string& word, std::string help)
 {
     if (word.starts_with(out.typed))
         out.words.push_back({out.prefix + word, std::move(help)});

@@ -113,7 +113,7 @@ Json::Array Keeper::messages()
     return std::move(story.messages);
 }
 
-void Keeper::ask(Json question)
+void Keeper::ask(const Json& question)
 {
     gathered_ = {};
     asking_ = start();

@@ -59,7 +59,7 @@ private:
     void send(const Json& line);
     void send_again();
     void hear(std::string_view line);
-    void ask(Json question);
+    void ask(const Json& question);
     void lose(const std::string& why);
     void tell(std::string_view why);
 

@@ -173,8 +173,7 @@ Json google_schema(const Json& schema)
         else if (name == "items") out.set(name, google_schema(value));
         else if (name == "anyOf" || name == "oneOf") out.set("anyOf", schemas(value));
         else if (name == "const" && value.as<std::string>()) out.set("enum", Json::Array{value});
-        else if (name == "format" && value.as<std::string>() && !one_of(formats, *value.as<std::string>())) continue;
-        else if (name == "enum" && !texts_only(value)) continue;
+        else if ((name == "format" && value.as<std::string>() && !one_of(formats, *value.as<std::string>())) || (name == "enum" && !texts_only(value))) continue;
         else if (name == "format" || one_of(known, name)) out.set(name, value);
     if (out.text("type") == "array" && !out.find("items"))
         out.set("items", object({{"type", "string"}}));   // which it demands

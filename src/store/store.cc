@@ -255,7 +255,7 @@ void Store::load(const Json& line)
             return session.error();
         lines.clear();
         events = 0;
-        auto loaded = archive.load(*session, [&](StoredEvent event) {
+        auto loaded = archive.load(*session, [&](const StoredEvent& event) {
             (lines += line_of(event)) += '\n';
             ++events;
             return true;
