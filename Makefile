@@ -233,18 +233,20 @@ check-layers:
 	@! grep -rnE 'utf8proc' src --include='*.cc' --include='*.h' | grep -vE '^src/term/width|^src/version'
 	@! grep -rnE 'include.*cmark' src --include='*.cc' --include='*.h' | grep -vE '^src/term/markdown|^src/version'
 
+with_tests = cd $(BUILD) && IKIGAI_HTTPLIB="$(abspath $(HTTPLIB))" IKIGAI_ROOT="$(CURDIR)" IKIGAI_BUILD="$(CURDIR)/$(BUILD)" IKIGAI_BIN="$(abspath $(ROOT))"
+
 check: all $(pages) $(BUILD)/unit
 	@make/packages git jq systemd
-	cd $(BUILD) && IKIGAI_ROOT="$(CURDIR)" IKIGAI_BUILD="$(CURDIR)/$(BUILD)" IKIGAI_BIN="$(abspath $(ROOT))" ./unit
+	$(with_tests) ./unit
 
 # What takes longer is hidden from `make check` by its tag.
 check-all: check
 	@make/packages lintian zsh fish debootstrap qemu-user-static
-	cd $(BUILD) && IKIGAI_KILLS=1000 IKIGAI_HTTPLIB="$(abspath $(HTTPLIB))" IKIGAI_ROOT="$(CURDIR)" IKIGAI_BUILD="$(CURDIR)/$(BUILD)" IKIGAI_BIN="$(abspath $(ROOT))" ./unit "[torture],[systems]"
+	$(with_tests) IKIGAI_KILLS=1000 ./unit "[torture],[systems]"
 	$(MAKE) check sanitize=1
 
 picture: all $(BUILD)/unit
-	cd $(BUILD) && IKIGAI_PICTURE=write IKIGAI_ROOT="$(CURDIR)" IKIGAI_BUILD="$(CURDIR)/$(BUILD)" IKIGAI_BIN="$(abspath $(ROOT))" ./unit "picture: *"
+	$(with_tests) IKIGAI_PICTURE=write ./unit "picture: *"
 
 # ---- What lets faults be seen that no test asks for.
 FILES = $(sources)
@@ -255,7 +257,7 @@ lint: | $(deps)
 valgrind: $(BUILD)/unit
 	@make/packages valgrind
 	$(MAKE) memcheck=1
-	cd $(BUILD) && IKIGAI_MEMCHECK="$(CURDIR)/build/memcheck" IKIGAI_ROOT="$(CURDIR)" IKIGAI_BIN="$(CURDIR)" ./unit "[.valgrind]"
+	$(with_tests) IKIGAI_MEMCHECK="$(CURDIR)/build/memcheck" ./unit "[.valgrind]"
 
 # A test may fail here that mostly waits: the figures are those of all that ran.
 coverage:

@@ -73,7 +73,8 @@ void Chat::complete(std::string_view of)
 void Chat::hear_model_names()
 {
     for (auto& line : lister_.take_lines()) {
-        model_names_ = model_names(line);
+        auto said = parse_json(line);
+        model_names_ = model_names(said ? *said : Json()).value_or(std::vector<std::string>());
         lister_.drop();
         if (!model_names_.empty() && screen_->completes("/model")) complete("/model");
     }

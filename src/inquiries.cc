@@ -1,5 +1,6 @@
 #include "inquiries.h"
 
+#include "agent/wire.h"
 #include "base/child.h"
 #include "base/text.h"
 #include "base/url.h"
@@ -70,15 +71,15 @@ std::string tokens(std::int64_t number)
     return std::to_string(number / 1000) + "k";
 }
 
-std::string table(const Json::Array& names, const Json& prices)
+std::string table(const std::vector<std::string>& names, const Json& prices)
 {
     std::size_t widest = 0;
-    for (auto& name : names) widest = std::max(widest, name.as<std::string>()->size());
+    for (auto& name : names) widest = std::max(widest, name.size());
     std::string out;
     for (auto& name : names) {
-        auto& model = providers::model_named(*name.as<std::string>());
-        auto price = providers::price_of(*name.as<std::string>(), prices);
-        auto line = padded(*name.as<std::string>(), widest + 2);
+        auto& model = providers::model_named(name);
+        auto price = providers::price_of(name, prices);
+        auto line = padded(name, widest + 2);
         line += padded(model.context ? tokens(model.context) : "", 6);
         if (price) line += dollars(price->in) + " in, " + dollars(price->out) + " out a million tokens";
         out += std::string(line.substr(0, line.find_last_not_of(' ') + 1)) + "\n";
@@ -86,15 +87,15 @@ std::string table(const Json::Array& names, const Json& prices)
     return harmless(out);
 }
 
-Json details(const Json::Array& names, const Json& prices)
+Json details(const std::vector<std::string>& names, const Json& prices)
 {
     Json::Array out;
     for (auto& name : names) {
         auto one = object({{"name", name}});
-        auto& model = providers::model_named(*name.as<std::string>());
+        auto& model = providers::model_named(name);
         if (model.context) one.set("context_tokens", model.context);
         if (model.output) one.set("output_tokens", model.output);
-        if (auto price = providers::price_of(*name.as<std::string>(), prices))
+        if (auto price = providers::price_of(name, prices))
             one.set("price", object({{"input", price->in}, {"output", price->out}, {"cached", price->cached}}));
         out.push_back(std::move(one));
     }
@@ -148,7 +149,7 @@ Json asked(const ProviderChoice& choice, std::string_view type, const std::strin
     if (!child)
         return error(child.error().message);
     wait_for(*child);
-    auto out = child->out.all();
+    auto out = child->out;
     auto line = take_line(out);
     auto answer = line ? parse_json(*line) : Result<Json>(Json());
     if (answer && !answer->text("type").empty())
@@ -169,13 +170,11 @@ int models(const Settings& settings, bool json, const std::string& self)
     if (!choice)
         return fail(choice.error().message, 2);
     auto answer = asked(*choice, "models", self);
-    auto* list = answer.find("models") ? answer.find("models")->as<Json::Array>() : nullptr;
-    if (!list)
+    auto names = model_names(answer);
+    if (!names)
         return fail(std::string(answer.text("error")), answer.text("error_code") == code::auth_missing ? 2 : 1);
-    auto names = *list;
-    std::ranges::sort(names, {}, [](auto& name) { return *name.template as<std::string>(); });
     auto& prices = settings["prices"].value;
-    return print(json ? details(names, prices).dump() + "\n" : table(names, prices));
+    return print(json ? details(*names, prices).dump() + "\n" : table(*names, prices));
 }
 
 }

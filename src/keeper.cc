@@ -181,7 +181,7 @@ void Keeper::advance(const Poll& poll)
     if (!store_)
         return;
     store_->advance(poll);
-    auto& bytes = store_->out.memory;
+    auto& bytes = store_->out;
     if (auto end = bytes.rfind('\n'); end != bytes.npos) {
         auto lines = bytes.substr(0, end);
         bytes.erase(0, end + 1);

@@ -2,7 +2,6 @@
 
 #include "base/fd.h"
 #include "base/places.h"
-#include "base/poll.h"
 #include "base/process.h"
 #include "base/text.h"
 #include "say.h"
@@ -44,15 +43,6 @@ Fd as_file(std::string_view text)
     return std::move(*file);
 }
 
-void wait_for(Process& process, Exit& exit)
-{
-    while (!process.reap(exit)) {
-        Poll poll;
-        poll.read(process.ended());
-        poll.wait();
-    }
-}
-
 // Whether the person has seen it.
 bool paged(const std::string& bytes)
 {
@@ -65,8 +55,7 @@ bool paged(const std::string& bytes)
     auto process = Process::start({.argv = {"/bin/sh", "-c", command}, .env = environment(), .in = file.get(), .own_session = false});
     if (!process)
         return false;
-    Exit exit;
-    wait_for(*process, exit);
+    auto exit = process->wait();
     return exit.code != 126 && exit.code != 127;   // the shell's words for what it could not run
 }
 

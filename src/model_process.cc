@@ -53,11 +53,11 @@ void ModelProcess::advance(const Poll& poll)
 
 std::vector<std::string> ModelProcess::take_lines()
 {
-    auto end = child_ ? child_->out.memory.rfind('\n') : std::string::npos;
+    auto end = child_ ? child_->out.rfind('\n') : std::string::npos;
     if (end == std::string::npos)
         return {};
     heard_ = Clock::now();
-    auto& bytes = child_->out.memory;
+    auto& bytes = child_->out;
     auto lines = split(std::string_view(bytes).substr(0, end), '\n');
     std::vector<std::string> out(lines.begin(), lines.end());
     bytes.erase(0, end + 1);
@@ -73,7 +73,7 @@ std::optional<std::string> ModelProcess::failure() const
                (child_->err.empty() ? "" : ": " + std::string(trim(child_->err)));
     if (Clock::now() >= heard_ + options_.silence)
         return "the model process was silent for " + std::to_string(options_.silence.count() / 1000) + " s";
-    if (child_->out.memory.size() > max_line)
+    if (child_->out.size() > max_line)
         return "the model process said a line of more than 64 MB";
     return {};
 }

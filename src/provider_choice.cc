@@ -88,7 +88,7 @@ Result<std::string> key_of_command(const std::string& command, const std::string
         return Error{code::auth_missing, who + " took longer than 10 s" + words};
     if (child->exit->status() != 0)
         return Error{code::auth_missing, who + " failed (exit " + std::to_string(child->exit->status()) + ")" + words};
-    auto out = child->out.all();
+    auto out = child->out;
     auto key = std::string(trim(std::string_view(out).substr(0, out.find('\n'))));
     if (key.empty())
         return Error{code::auth_missing, who + " printed no key" + words};

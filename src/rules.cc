@@ -1,8 +1,8 @@
 #include "rules.h"
 
 #include "base/file.h"
-#include "base/replacement.h"
 #include "base/places.h"
+#include "base/replacement.h"
 
 #include <algorithm>
 #include <fcntl.h>

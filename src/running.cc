@@ -141,8 +141,8 @@ void Running::add_to(Poll& poll) const
 void Running::advance(const Poll& poll)
 {
     child_.advance(poll);
-    printed_.append(child_.out.memory);
-    child_.out.memory.clear();
+    printed_.append(child_.out);
+    child_.out.clear();
     look_at_processes(poll);
 }
 

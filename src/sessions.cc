@@ -2,8 +2,8 @@
 
 #include "base/date.h"
 #include "base/file.h"
-#include "base/replacement.h"
 #include "base/places.h"
+#include "base/replacement.h"
 #include "base/text.h"
 #include "mouth.h"
 #include "say.h"

@@ -48,12 +48,7 @@ Candidates kept(const Expected&, const World&)
 Candidates pages(const Expected&, const World&) { return named(page_names()); }
 Candidates actions(const Expected&, const World&) { return named(session_actions()); }
 
-Candidates provider_names(const Expected&, const World&)
-{
-    auto out = named(providers::names());
-    out.push_back({"openai", ""});
-    return out;
-}
+Candidates provider_names(const Expected&, const World&) { return named(providers::names()); }
 
 struct Lookup {
     std::string_view takes;                                    // as help texts call the value

@@ -57,9 +57,8 @@ Status read_words(ChatWords& words)
 
 std::string provider_names()
 {
-    std::string out = "openai";
-    for (auto& name : providers::names())
-        if (name != "openai") out += ", " + name;
+    std::string out;
+    for (auto& name : providers::names()) out += (out.empty() ? "" : ", ") + name;
     return out;
 }
 

@@ -2,12 +2,12 @@
 
 #include "base/date.h"
 #include "base/places.h"
+#include "base/random.h"
 #include "environment.h"
 
 #include <chrono>
 #include <cstring>
 #include <filesystem>
-#include <sys/random.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -64,19 +64,7 @@ std::string sessions_file()
     return state.empty() ? "" : state + "/sessions.db";
 }
 
-std::string new_id()
-{
-    unsigned char bytes[6]{};
-    if (getrandom(bytes, sizeof bytes, 0) < 0) {
-        auto time = static_cast<unsigned long long>(Clock::now().time_since_epoch().count()) ^ static_cast<unsigned long long>(getpid());
-        std::memcpy(bytes, &time, sizeof bytes);
-    }
-    std::string id;
-    for (auto byte : bytes)
-        for (auto digit : {byte >> 4, byte & 15})
-            id += "0123456789abcdef"[digit];
-    return id;
-}
+std::string new_id() { return random_hex(6); }
 
 std::string project_folder() { return ".ikigai"; }
 std::string project_tools() { return ".ikigai/tools"; }

@@ -69,9 +69,9 @@ void advance(Child& child, std::chrono::milliseconds time = std::chrono::millise
 // Until the child has said text, or has ended.
 bool hears(Child& child, const std::string& text)
 {
-    while (child.out.memory.find(text) == std::string::npos && !child.exit)
+    while (child.out.find(text) == std::string::npos && !child.exit)
         advance(child);
-    return child.out.memory.find(text) != std::string::npos;
+    return child.out.find(text) != std::string::npos;
 }
 
 void finish(Child& child)
@@ -268,7 +268,7 @@ TEST_CASE("chat: a tool goes into the background while it runs, and the model is
         poll.wait();
         child.advance(poll);
     };
-    auto shows = [&](const char* words) { return eventually([&] { turn(); return child.out.memory.find(words) != std::string::npos; }); };
+    auto shows = [&](const char* words) { return eventually([&] { turn(); return child.out.find(words) != std::string::npos; }); };
     child.say("start it\n");
     REQUIRE(eventually([&] { turn(); return home.exists("up"); }));
     child.say("/ps\n");
@@ -284,7 +284,7 @@ TEST_CASE("chat: a tool goes into the background while it runs, and the model is
     child.hang_up();
     CHECK(shows("I see."));
     while (!child.exit) turn();
-    INFO(child.out.memory);
+    INFO(child.out);
     CHECK(message(server, 1, 3).text("content").find("\"background\":1,\"output_so_far\":\"early\\n\"") != std::string_view::npos);
     CHECK(message(server, 2, 5).text("content").find("in the background as number 1, has ended") != std::string_view::npos);
     CHECK(message(server, 2, 5).text("content").find("early\\nlate") != std::string_view::npos);

@@ -153,16 +153,12 @@ TEST_CASE("completion: by the Tab key of an interactive bash")
     Home home;
     auto folder = ikigai().substr(0, ikigai().rfind('/'));
     Terminal terminal({"/bin/bash", "--norc", "--noprofile", "-i"}, environment_with(home.env({"PATH=" + folder + ":/usr/bin:/bin", "PS1=ready> ", "TERM=dumb", "INPUTRC=/dev/null"})));
-    auto wait_for = [&](const std::string& text) {
-        INFO(terminal.shown());
-        CHECK(terminal.shown_when([&] { return terminal.shown().find(text) != std::string::npos; }).find(text) != std::string::npos);
-    };
-    wait_for("ready> ");
+    terminal.shows("ready> ");
     terminal.type("source <(ikigai completion bash)\necho loa\"\"ded\n");
-    wait_for("\nloaded\n");
+    terminal.shows("\nloaded\n");
     terminal.type("ikigai completion ba\t >/dev/null; echo st\"\"atus $?\n");
-    wait_for("ikigai completion bash ");
-    wait_for("\nstatus 0\n");
+    terminal.shows("ikigai completion bash ");
+    terminal.shows("\nstatus 0\n");
     terminal.type("exit\n");
     CHECK(terminal.status() == 0);
 }
@@ -196,16 +192,12 @@ TEST_CASE("completion: by the Tab key of an interactive zsh", "[.systems]")
     Home home;
     auto folder = ikigai().substr(0, ikigai().rfind('/'));
     Terminal terminal({"/usr/bin/env", "zsh", "-f", "-i"}, environment_with(home.env({"PATH=" + folder + ":/usr/bin:/bin", "PS1=ready> ", "TERM=dumb"})));
-    auto wait_for = [&](const std::string& text) {
-        INFO(terminal.shown());
-        CHECK(terminal.shown_when([&] { return terminal.shown().find(text) != std::string::npos; }).find(text) != std::string::npos);
-    };
-    wait_for("ready> ");
+    terminal.shows("ready> ");
     terminal.type("autoload -Uz compinit && compinit -u -D; source <(ikigai completion zsh); echo loa\"\"ded\n");
-    wait_for("loaded\n");
+    terminal.shows("loaded\n");
     terminal.type("ikigai completion ba\t >/dev/null; echo st\"\"atus $?\n");
-    wait_for("ikigai completion bash ");
-    wait_for("status 0\n");
+    terminal.shows("ikigai completion bash ");
+    terminal.shows("status 0\n");
     terminal.type("exit\n");
     CHECK(terminal.status() == 0);
 }

@@ -169,7 +169,7 @@ TEST_CASE("keys: in no process's environment or command line, in no output, in n
     for (auto& entry : fs::recursive_directory_iterator(home.path))
         if (entry.is_regular_file()) files += contents(entry.path());
     for (auto& secret : {key, login, web})
-        for (auto* text : {&seen, &files, &child->out.memory, &child->err}) {
+        for (auto* text : {&seen, &files, &child->out, &child->err}) {
             INFO(secret);
             CHECK(text->find(secret) == std::string::npos);
         }

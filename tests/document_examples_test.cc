@@ -392,14 +392,14 @@ TEST_CASE("examples: what ikigai-security shows by hand is refused, and said to 
     machine.install(ikigai(), "/usr/local/bin/ikigai");
     machine.write("/etc/shadow", "root:*:19000::::::\n", 0600);
     machine.write("/etc/ikigai/config.json", R"({"audit": true, "provider": "offline"})");
-    machine.write("/root/work/notes.txt", "buy milk\n");
+    machine.write("/root/site/notes.txt", "buy milk\n");
     const std::vector<std::string> env{"HOME=/root", "PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8"};
-    CHECK(run_on(machine, {"/usr/local/bin/ikigai", "chat", "-p", "list"}, env, 0, "/root/work").status == 0);   // something to be audited
+    CHECK(run_on(machine, {"/usr/local/bin/ikigai", "chat", "-p", "list"}, env, 0, "/root/site").status == 0);   // something to be audited
     auto commands = commands_in("man/ikigai-security.7", ".Sh HOW EACH", ".Sh SEE ALSO");
     CHECK(commands.size() > 5);
     for (auto& command : commands) {
         INFO(command);
-        auto ran = run_on(machine, {"/bin/sh", "-c", command}, env, 0, "/root/work");
+        auto ran = run_on(machine, {"/bin/sh", "-c", command}, env, 0, "/root/site");
         INFO(ran.out << ran.err);
         if (command.starts_with("ikigai sandbox")) {
             CHECK(ran.status != 0);
@@ -411,5 +411,5 @@ TEST_CASE("examples: what ikigai-security shows by hand is refused, and said to 
         if (holds(command, "grep KEY")) CHECK(holds(ran.out, R"("exit_code":0)"));
     }
     CHECK_FALSE(machine.exists("/root/x"));
-    CHECK_FALSE(machine.exists("/root/work/x"));
+    CHECK_FALSE(machine.exists("/root/site/x"));
 }

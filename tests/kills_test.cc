@@ -142,6 +142,18 @@ void kill_some(unsigned which, const Home& home, pid_t outer, std::mt19937& rand
         kill(all[random() % all.size()], SIGKILL);
 }
 
+void let_run(Child& child, microseconds time)
+{
+    auto until = Clock::now() + time;
+    while (!child.exit && Clock::now() < until) {
+        Poll poll;
+        child.add_to(poll);
+        poll.until(until);
+        poll.wait();
+        child.advance(poll);
+    }
+}
+
 void kill_a_conversation(unsigned round, std::mt19937& random)
 {
     Home home;
@@ -152,14 +164,7 @@ void kill_a_conversation(unsigned round, std::mt19937& random)
     auto env = environment_with(home.env({"OPENAI_BASE_URL=" + server.base_url(), "IKIGAI_MODEL=scripted"}));
     auto child = Child::start({.argv = {ikigai(), "chat", "-p", "do it"}, .env = env, .no_stdin = true, .limit = std::chrono::seconds(30)});
     REQUIRE(child);
-    auto until = Clock::now() + microseconds(random() % 200'000);
-    while (!child->exit && Clock::now() < until) {
-        Poll poll;
-        child->add_to(poll);
-        poll.until(until);
-        poll.wait();
-        child->advance(poll);
-    }
+    let_run(*child, microseconds(random() % 200'000));
     if (!child->exit) kill_some(round % 4, home, child->id(), random);
     wait_for(*child);
     CHECK_FALSE(child->timed_out());
@@ -193,14 +198,7 @@ TEST_CASE("kills: a file that is written or edited is old or new", "[torture]")
         set(folder, one);
         auto child = Child::start({.argv = {tool(one.tool)}, .env = environment(), .input = one.arguments});
         REQUIRE(child);
-        auto until = Clock::now() + microseconds(random() % 8000);
-        while (!child->exit && Clock::now() < until) {
-            Poll poll;
-            child->add_to(poll);
-            poll.until(until);
-            poll.wait();
-            child->advance(poll);
-        }
+        let_run(*child, microseconds(random() % 8000));
         if (!child->exit) kill(child->id(), SIGKILL);
         wait_for(*child);
         early += child->exit->signal == SIGKILL;

@@ -43,7 +43,7 @@ const std::vector<unsigned> refused_in_container{
 Ran ikigai_without(const std::vector<unsigned>& calls, int answer, const Home& home, std::vector<std::string> words, std::string input = {})
 {
     words.insert(words.begin(), ikigai());
-    auto ran = run_after([&] { refuse_calls(calls, answer); }, {.argv = words, .input = std::move(input), .env = home.env({"ASAN_OPTIONS=detect_leaks=0"}), .limit = std::chrono::seconds(60)});
+    auto ran = run_after([&] { refuse_calls(calls, answer); }, {.argv = words, .input = std::move(input), .env = home.env({no_leak_check}), .limit = std::chrono::seconds(60)});
     CHECK_FALSE(ran.timed_out);
     UNSCOPED_INFO(words[1] << " -> " << ran.status << " " << ran.out.substr(0, 500) << " " << ran.err.substr(0, 500));
     return ran;
@@ -80,7 +80,7 @@ TEST_CASE("old kernels: without seccomp there is no sandbox either")
 {
     Home home;
     auto ran = run_after([] { refuse_option(PR_GET_SECCOMP, EINVAL); },
-                         {.argv = {ikigai(), "run", "bash", R"({"command":"touch ran"})", "--sandbox", "workspace"}, .env = home.env({"ASAN_OPTIONS=detect_leaks=0"})});
+                         {.argv = {ikigai(), "run", "bash", R"({"command":"touch ran"})", "--sandbox", "workspace"}, .env = home.env({no_leak_check})});
     CHECK(ran.status == 2);
     CHECK(ran.err.find("tools cannot be sandboxed: this kernel has no seccomp") != std::string::npos);
     CHECK_FALSE(home.exists("ran"));

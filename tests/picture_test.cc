@@ -123,7 +123,7 @@ TEST_CASE("picture: the README's is what the program shows")
     ModelServer server(service());
     Sight sight({ikigai(), "chat"}, environment_with(home.env({"OPENAI_BASE_URL=" + server.base_url(), "IKIGAI_MODEL=scripted", "TERM=xterm-256color",
                                                               "COLORTERM", "COLORFGBG", "LC_ALL=C.UTF-8", "IKIGAI_SANDBOX",
-                                                              "ASAN_OPTIONS=detect_leaks=0"})));   // which traces, and no tool that is confined may
+                                                              no_leak_check})));
     REQUIRE(sight.shows("❯"));
     sight.type("customers get 502 since this morning. what is wrong?\r");
     auto asked = sight.shows("no, and why");

@@ -47,7 +47,7 @@ struct Site {
     }
 
     // The checker of leaks traces its own process, which is refused here.
-    std::vector<std::string> env() const { return {"ASAN_OPTIONS=detect_leaks=0", "HOME=" + home, "XDG_STATE_HOME", "XDG_CONFIG_HOME", "IKIGAI_SANDBOX", "IKIGAI_LIBEXEC_DIR", "OUT=" + outside, "TMPDIR=" + (folder / "tmp")}; }
+    std::vector<std::string> env() const { return {no_leak_check, "HOME=" + home, "XDG_STATE_HOME", "XDG_CONFIG_HOME", "IKIGAI_SANDBOX", "IKIGAI_LIBEXEC_DIR", "OUT=" + outside, "TMPDIR=" + (folder / "tmp")}; }
 
     Ran ikigai(std::vector<std::string> words) const
     {

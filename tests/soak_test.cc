@@ -90,7 +90,7 @@ TEST_CASE("soak: thousands of turns in one process leave nothing behind", "[.tor
             chat->add_to(poll);
             poll.wait();
             chat->advance(poll);
-            auto& out = chat->out.memory;
+            auto& out = chat->out;
             for (std::size_t at; (at = out.find("\n● ")) != out.npos; ++answered) out.erase(0, at + 3);
         }
         CHECK(answered == end);

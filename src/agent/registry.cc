@@ -1,14 +1,11 @@
 #include "agent/registry.h"
 
+#include "base/file.h"
 #include "base/owner.h"
 #include "base/text.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <dirent.h>
 #include <map>
-#include <memory>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -27,21 +24,6 @@ bool is_executable_file(const std::string& path)
 {
     struct stat info {};
     return stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) && (info.st_mode & 0111);
-}
-
-// The names in a folder, sorted; an Error unless it is missing.
-Result<std::vector<std::string>> names_in(const std::string& folder)
-{
-    std::vector<std::string> names;
-    std::unique_ptr<DIR, int (*)(DIR*)> dir(opendir(folder.c_str()), closedir);
-    if (!dir)
-        return errno == ENOENT || errno == ENOTDIR ? Result(names) : Error{code::read_failed, folder + ": " + std::strerror(errno)};
-    for (errno = 0; auto* entry = readdir(dir.get()); errno = 0)
-        names.emplace_back(entry->d_name);
-    if (errno)
-        return Error{code::read_failed, folder + ": " + std::strerror(errno)};
-    std::ranges::sort(names);
-    return names;
 }
 
 bool is_name(std::string_view name)
@@ -156,7 +138,7 @@ void Registry::scan(const std::string& folder, const char* origin, std::size_t r
 {
     auto names = names_in(folder);
     if (!names) {
-        failure_ = names.error().message;
+        if (names.error().code != code::file_not_found) failure_ = names.error().message;
         return;
     }
     for (auto& name : *names) {
@@ -233,8 +215,8 @@ void Registry::hear(Candidate& candidate)
     if (child.timed_out()) return skip(candidate, "timeout");
     if (child.exit->signal) return skip(candidate, "signal " + std::to_string(child.exit->signal));
     if (child.exit->code) return skip(candidate, "exit " + std::to_string(child.exit->code));
-    if (trim(child.out.memory).empty()) return skip(candidate, "no output");
-    auto json = parse_json(clean_utf8(child.out.memory));
+    if (trim(child.out).empty()) return skip(candidate, "no output");
+    auto json = parse_json(clean_utf8(child.out));
     if (!json) return skip(candidate, "invalid JSON");
     accept(candidate, *json);
 }

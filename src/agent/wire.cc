@@ -132,14 +132,14 @@ std::optional<ServerWindow> server_window(std::string_view line)
     return ServerWindow{string_of(*json, "server"), number(*json, "context_tokens"), member(*json, "assumed") == Json(true), member(*json, "cuts") == Json(true)};
 }
 
-std::vector<std::string> model_names(std::string_view line)
+std::optional<std::vector<std::string>> model_names(const Json& line)
 {
-    auto json = parse_json(line);
-    auto* list = json ? json->find("models") : nullptr;
+    auto* list = line.find("models") ? line.find("models")->as<Json::Array>() : nullptr;
+    if (!list)
+        return {};
     std::vector<std::string> out;
-    if (list && list->as<Json::Array>())
-        for (auto& name : *list->as<Json::Array>())
-            if (auto* text = name.as<std::string>()) out.push_back(*text);
+    for (auto& name : *list)
+        if (auto* text = name.as<std::string>()) out.push_back(*text);
     std::ranges::sort(out);
     return out;
 }

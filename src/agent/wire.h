@@ -20,8 +20,8 @@ struct ServerWindow {
 };
 std::optional<ServerWindow> server_window(std::string_view line);
 
-// The names in a line of type models, sorted; none in any other.
-std::vector<std::string> model_names(std::string_view line);
+// The names in a line of type models, sorted; nothing where there is no list of them.
+std::optional<std::vector<std::string>> model_names(const Json& line);
 
 // Messages for the user that the model does not see (ikigai-tools.7, EVENTS).
 using Notices = std::vector<Json>;

@@ -42,7 +42,7 @@ off_t size_of(const Fd& file)
 }
 
 // Whether nothing more can be written where the file is.
-bool is_full(const Fd& file)
+bool disk_is_full(const Fd& file)
 {
     struct statvfs system {};
     return fstatvfs(file.get(), &system) == 0 && system.f_blocks > 0 && (geteuid() == 0 ? system.f_bfree : system.f_bavail) == 0;
@@ -56,7 +56,7 @@ Result<Fd> output_file()
     if (!named)
         return anonymous_file();
     Fd file(open(named, O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600));
-    return file && !is_full(file) ? Result<Fd>(std::move(file)) : anonymous_file();
+    return file && !disk_is_full(file) ? Result<Fd>(std::move(file)) : anonymous_file();
 }
 
 std::vector<std::string> shell_environment()
@@ -127,7 +127,7 @@ Status tell(const Fd& file, Answer& answer)
         at += n;
     }
     int why = errno;
-    if (is_full(file))
+    if (disk_is_full(file))
         answer.text("\n[the disk is full: what came after this may be lost]");
     answer.close_text();
     if (n < 0)

@@ -2,7 +2,6 @@
 
 #include "applets/walk.h"
 
-#include <cerrno>
 #include <cstring>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -21,20 +20,13 @@ Fd LineSearch::open_regular(const std::string& path)
     Fd fd(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC));
     struct stat info {};
     if (!fd || fstat(fd.get(), &info) < 0) {
-        miss(path);
+        note_unread(found_.unread, path);
         return Fd();
     }
     if (!S_ISREG(info.st_mode))
         return Fd();
     expected_ = static_cast<std::size_t>(info.st_size);
     return fd;
-}
-
-// Of errno.
-void LineSearch::miss(const std::string& path)
-{
-    if (int why = errno; found_.unread.empty() && !is_passed_over(why))
-        found_.unread = path + ": " + std::strerror(why);
 }
 
 bool LineSearch::file(const std::string& path, Deliver deliver)
@@ -66,7 +58,7 @@ bool LineSearch::fill(const Fd& fd, const std::string& path)
     while (size_ < buffer_.size() && !ended_) {
         auto n = read_some(fd.get(), buffer_.data() + size_, buffer_.size() - size_);
         if (n < 0) {
-            miss(path);
+            note_unread(found_.unread, path);
             return false;
         }
         size_ += static_cast<std::size_t>(n);

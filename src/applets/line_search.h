@@ -29,7 +29,6 @@ public:
 private:
     Fd open_regular(const std::string& path);
     bool fill(const Fd&, const std::string& path);
-    void miss(const std::string& path);
     std::size_t complete() const;
     bool binary();
     bool lines(const std::string& path, std::string_view text, Deliver);

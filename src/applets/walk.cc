@@ -1,6 +1,7 @@
 #include "applets/walk.h"
 
 #include "base/fd.h"
+#include "base/file.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -140,12 +141,6 @@ Type type_of(mode_t mode)
     return S_ISDIR(mode) ? Type::folder : S_ISLNK(mode) ? Type::link : S_ISREG(mode) ? Type::file : Type::other;
 }
 
-bool is_folder(const std::string& path)
-{
-    struct stat info {};
-    return stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
-}
-
 class Walk {
 public:
     Walk(Pattern pattern, bool regular_only) : pattern_(std::move(pattern)), regular_only_(regular_only), buffer_(65536) {}
@@ -165,7 +160,6 @@ private:
     void enter(Places);
     void look_up(const Places&);
     bool read_folder(const Places&);
-    void miss(const std::string& path);
     void consider(const char* name, unsigned char known, const Places&);
     void found(std::string_view name, Type);
     void descend(std::string name, Places);
@@ -236,7 +230,7 @@ void Walk::look_up(const Places& places)
         else if (lstat((path_ + part.text).c_str(), &info) == 0)
             found(part.text, type_of(info.st_mode));
         else
-            miss(path_ + part.text);
+            note_unread(unread_, path_ + part.text);
     }
 }
 
@@ -245,13 +239,13 @@ bool Walk::read_folder(const Places& places)
 {
     Fd fd(open(path_.empty() ? "." : path_.c_str(), O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_CLOEXEC));
     if (!fd) {
-        miss(path_.empty() ? "." : path_);
+        note_unread(unread_, path_.empty() ? "." : path_);
         return false;
     }
     for (;;) {
         auto size = getdents64(fd.get(), buffer_.data(), buffer_.size());
         if (size < 0)
-            miss(path_.empty() ? "." : path_);
+            note_unread(unread_, path_.empty() ? "." : path_);
         if (size <= 0)
             return true;
         for (ssize_t at = 0; at < size;) {
@@ -260,13 +254,6 @@ bool Walk::read_folder(const Places& places)
             at += entry->d_reclen;
         }
     }
-}
-
-// Of errno.
-void Walk::miss(const std::string& path)
-{
-    if (int why = errno; unread_.empty() && !is_passed_over(why))
-        unread_ = path + ": " + std::strerror(why);
 }
 
 void Walk::consider(const char* name, unsigned char known, const Places& places)
@@ -337,10 +324,11 @@ void Walk::descend(std::string name, Places places)
 
 }
 
-bool is_passed_over(int why)
+void note_unread(std::string& first, const std::string& path)
 {
-    constexpr int reasons[] = {EACCES, EPERM, ENOENT, ENOTDIR, EISDIR, ELOOP, ENAMETOOLONG, ENXIO, ENODEV, EINVAL, EOPNOTSUPP};
-    return std::ranges::find(reasons, why) != std::end(reasons);
+    constexpr int passed_over[] = {EACCES, EPERM, ENOENT, ENOTDIR, EISDIR, ELOOP, ENAMETOOLONG, ENXIO, ENODEV, EINVAL, EOPNOTSUPP};
+    if (int why = errno; first.empty() && std::ranges::find(passed_over, why) == std::end(passed_over))
+        first = path + ": " + std::strerror(why);
 }
 
 Status walk(const Search& search, FunctionRef<bool(const std::string&)> found)

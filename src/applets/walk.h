@@ -14,9 +14,9 @@ struct Search {
     bool regular_only = false;     // leave out folders, symbolic links and devices
 };
 
-// Whether what cannot be opened or read for this reason (an errno) is passed over without a word: it may not be read,
-// is gone, or is of a kind that is not read. Not so a disk that is broken, or a want of memory.
-bool is_passed_over(int why);
+// Keeps the first path that could not be opened or read, and why: errno. What may not be read, is gone, or is of a kind that
+// is not read is passed over without a word; not so a disk that is broken, or a want of memory.
+void note_unread(std::string& first, const std::string& path);
 
 // Every path that matches, to found, until that returns false. The paths come in byte order, while the walk goes on; so
 // an error may come behind some of them.

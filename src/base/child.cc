@@ -126,11 +126,12 @@ void Child::advance(const Poll& poll)
     bool gone = (!process_.ended() || poll.ready(process_.ended())) && process_.reap(status, stopping_);
     int rounds = gone ? 64 : 16;   // 64 are more than a pipe holds: somebody else writes on
     auto take_out = [&](std::string_view bytes) {
-        if (out.size() + bytes.size() > max_out_) {
+        if (printed_ + bytes.size() > max_out_) {
             too_much_ = true;
-            bytes = bytes.substr(0, max_out_ - std::min(max_out_, out.size()));
+            bytes = bytes.substr(0, max_out_ - std::min(max_out_, printed_));
         }
-        out.append(bytes);
+        printed_ += bytes.size();
+        out += bytes;
     };
     auto take_err = [&](std::string_view bytes) { err += bytes.substr(0, max_err_ - std::min(max_err_, err.size())); };
     bool heard = !(gone || poll.ready(out_)) || drain(out_, rounds, take_out);
@@ -146,7 +147,7 @@ void Child::advance(const Poll& poll)
     }
     if (too_much_ || !heard)   // whoever speaks to nobody would never come to an end
         stop();
-    if (!long_pipe_ && out.size() >= much) {
+    if (!long_pipe_ && printed_ >= much) {
         long_pipe_ = true;
         fcntl(out_.get(), F_SETPIPE_SZ, 256 << 10);   // where it may not, the turns are shorter
     }

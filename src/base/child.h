@@ -4,7 +4,6 @@
 
 #include "base/poll.h"
 #include "base/process.h"
-#include "base/spool.h"
 
 #include <cstdint>
 
@@ -40,7 +39,7 @@ public:
     bool too_much() const { return too_much_; }
     Clock::duration age() const { return (exit ? ended_ : Clock::now()) - started_; }
 
-    Spool out;                      // callers may take from the front of out.memory
+    std::string out;                // callers may take from it
     std::string err;
     std::optional<Exit> exit;       // set once it is gone and its pipes are drained
 
@@ -53,7 +52,7 @@ private:
     std::string input_;
     std::size_t fed_ = 0;   // bytes of input_ that are written
     bool keep_stdin_ = false, long_pipe_ = false;
-    std::size_t max_out_ = 0, max_err_ = 0;
+    std::size_t printed_ = 0, max_out_ = 0, max_err_ = 0;   // bytes
     milliseconds grace_{};
     Clock::time_point started_, ended_;
     std::optional<Clock::time_point> deadline_;   // of the next step: SIGTERM at the limit, SIGKILL after the grace

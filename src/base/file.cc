@@ -2,8 +2,12 @@
 
 #include "base/owner.h"
 
+#include <algorithm>
 #include <array>
 #include <climits>
+#include <cstring>
+#include <dirent.h>
+#include <memory>
 #include <unistd.h>
 
 namespace ik {
@@ -56,6 +60,12 @@ std::string follow_links(std::string path)
     return path;
 }
 
+bool is_folder(const std::string& path)
+{
+    struct stat info {};
+    return stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+}
+
 bool make_folders(const std::string& path)
 {
     if (mkdir(path.c_str(), 0700) == 0 || errno == EEXIST)   // mostly
@@ -67,6 +77,27 @@ bool make_folders(const std::string& path)
         if (end == path.npos)
             return true;
     }
+}
+
+Result<std::vector<std::string>> names_in(const std::string& folder, std::size_t most)
+{
+    auto unreadable = [&](int why) {
+        return Error{why == ENOENT || why == ENOTDIR ? code::file_not_found : code::read_failed, "cannot read " + folder + ": " + std::strerror(why)};
+    };
+    std::unique_ptr<DIR, int (*)(DIR*)> dir(opendir(folder.c_str()), closedir);
+    if (!dir)
+        return unreadable(errno);
+    std::vector<std::string> names;
+    errno = 0;
+    while (auto* entry = names.size() <= most ? readdir(dir.get()) : nullptr) {
+        if (std::string name = entry->d_name; name != "." && name != "..")
+            names.push_back(std::move(name));
+        errno = 0;
+    }
+    if (errno)
+        return unreadable(errno);
+    std::ranges::sort(names);
+    return names;
 }
 
 Result<Fd> open_file(const std::string& path)

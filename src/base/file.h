@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <string>
 #include <sys/stat.h>
+#include <vector>
 
 namespace ik {
 
@@ -24,8 +25,14 @@ std::string base_name(const std::string& path);     // "c" of "a/b/c"
 std::string folder_name(const std::string& path);   // "a/b" of "a/b/c", "." of "c"
 std::string follow_links(std::string path);         // behind symbolic links in its last part; the last may point to nothing
 
+bool is_folder(const std::string& path);            // or a link to one
+
 // The folder and those above it, of mode 0700 where they are not there; false with errno set when that cannot be.
 bool make_folders(const std::string& path);
+
+// The names in a folder, sorted, without . and ..; not many more than `most`. Error: FILE_NOT_FOUND where there is no folder,
+// READ_FAILED also where it cannot be read to its end, "cannot read PATH: why".
+Result<std::vector<std::string>> names_in(const std::string& folder, std::size_t most = SIZE_MAX);
 
 // Regular files only, /proc and /sys among them. Anything else (a folder, a pipe, a device)
 // is READ_FAILED at once and is not even opened, since opening some devices does something.

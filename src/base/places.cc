@@ -1,12 +1,12 @@
 #include "base/places.h"
 
+#include "base/file.h"
 #include "base/owner.h"
 #include "base/text.h"
 
 #include <climits>
 #include <cstdlib>
 #include <fstream>
-#include <sys/stat.h>
 #include <unistd.h>
 
 namespace ik {
@@ -23,12 +23,6 @@ std::string passwd(std::size_t field)
             return std::string(fields[field]);
     }
     return "";
-}
-
-bool is_folder(const std::string& path)
-{
-    struct stat info {};
-    return stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
 }
 
 std::string in_home(const char* variable_name, const char* otherwise)

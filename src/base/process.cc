@@ -106,6 +106,8 @@ void take_end(pid_t id, int& status)
         ;
 }
 
+Exit exit_of(int status) { return WIFSIGNALED(status) ? Exit{-1, WTERMSIG(status)} : Exit{WEXITSTATUS(status), 0}; }
+
 std::vector<char*> pointers(const std::vector<std::string>& strings)
 {
     std::vector<char*> out;
@@ -179,6 +181,14 @@ void Process::signal_group(int number) const
         kill(id_, number);
 }
 
+Exit Process::wait()
+{
+    int status = 0;
+    take_end(std::exchange(id_, nobody), status);
+    ended_.reset();
+    return exit_of(status);
+}
+
 bool Process::reap(Exit& exit, bool with_group)
 {
     siginfo_t ended{};
@@ -186,11 +196,7 @@ bool Process::reap(Exit& exit, bool with_group)
         return false;
     if (with_group)
         kill(-id_, SIGKILL);
-    int status = 0;
-    take_end(id_, status);
-    id_ = nobody;
-    ended_.reset();
-    exit = WIFSIGNALED(status) ? Exit{-1, WTERMSIG(status)} : Exit{WEXITSTATUS(status), 0};
+    exit = wait();
     return true;
 }
 

@@ -50,6 +50,9 @@ public:
     bool running() const { return id_ != nobody; }
     void signal_group(int number) const;
 
+    // Its exit, when it comes; nothing else goes on meanwhile.
+    Exit wait();
+
     // Its exit once it has ended; never waits. After that it is no longer running.
     // with_group: what is left of its group is killed first, while the number is still its own.
     bool reap(Exit& exit, bool with_group = false);

@@ -1,5 +1,6 @@
 #include "base/snapshot.h"
 
+#include "base/file.h"
 #include "base/hash.h"
 #include "base/owner.h"
 #include "base/text.h"
@@ -11,7 +12,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
-#include <dirent.h>
 #include <memory>
 #include <unistd.h>
 
@@ -42,24 +42,6 @@ std::string octal(mode_t mode)
 }
 
 bool usable_kind(const struct stat& info) { return S_ISDIR(info.st_mode) || S_ISREG(info.st_mode); }
-
-Result<std::vector<std::string>> names_in(const std::string& folder, std::size_t most)
-{
-    std::vector<std::string> names;
-    std::unique_ptr<DIR, int (*)(DIR*)> dir(opendir(folder.c_str()), closedir);
-    if (!dir)
-        return unreadable(folder);
-    for (errno = 0; auto* entry = readdir(dir.get()); errno = 0)
-        if (std::string name = entry->d_name; name != "." && name != "..") {
-            names.push_back(std::move(name));
-            if (names.size() > most)
-                break;
-        }
-    if (errno && names.size() <= most)
-        return unreadable(folder);   // and not a digest of what there was up to here
-    std::ranges::sort(names);
-    return names;
-}
 
 }
 

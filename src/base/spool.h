@@ -17,7 +17,6 @@ public:
 
     // The bytes from offset on, at most size of them.
     std::string read(std::size_t offset, std::size_t size) const;
-    std::string all() const { return read(0, size_); }
 
     // The same, for who reads it piece by piece: it lies in buffer, or where it is.
     std::string_view read(std::size_t offset, std::size_t size, std::string& buffer) const;

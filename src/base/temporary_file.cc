@@ -1,11 +1,8 @@
 #include "base/temporary_file.h"
 
 #include "base/file.h"
+#include "base/random.h"
 
-#include <array>
-#include <cstdint>
-#include <cstdio>
-#include <sys/random.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -39,15 +36,7 @@ TemporaryName::~TemporaryName()
         unlink(path_.c_str());
 }
 
-std::string temporary_path(const std::string& folder, const char* kind)
-{
-    std::uint64_t number = 0;
-    if (getrandom(&number, sizeof number, 0) != sizeof number)
-        number = static_cast<std::uint64_t>(getpid());   // O_EXCL still protects
-    std::array<char, 17> hex;
-    std::snprintf(hex.data(), hex.size(), "%016llx", static_cast<unsigned long long>(number));
-    return folder + "/.ikigai-" + kind + "-" + hex.data();
-}
+std::string temporary_path(const std::string& folder, const char* kind) { return folder + "/.ikigai-" + kind + "-" + random_hex(8); }
 
 Result<TemporaryFile> named_file(const std::string& folder, const char* kind, mode_t mode)
 {

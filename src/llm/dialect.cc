@@ -1,12 +1,10 @@
 #include "llm/dialect.h"
 
-#include "base/fd.h"
+#include "base/random.h"
 #include "base/text.h"
 
 #include <algorithm>
 #include <charconv>
-#include <fcntl.h>
-#include <sys/random.h>
 
 namespace ik::providers {
 namespace {
@@ -166,18 +164,7 @@ void append_text(Json& to, std::string_view name, const std::string& text)
         to.set(name, text);
 }
 
-std::string made_id()
-{
-    constexpr char hex[] = "0123456789abcdef";
-    unsigned char bytes[12] = {};
-    if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes)   // Linux before 3.17, or a sandbox around us
-        if (Fd source(open("/dev/urandom", O_RDONLY | O_CLOEXEC)); source)
-            read_some(source.get(), reinterpret_cast<char*>(bytes), sizeof bytes);
-    std::string id = "call_";
-    for (auto byte : bytes)
-        id += {hex[byte >> 4], hex[byte & 15]};
-    return id;
-}
+std::string made_id() { return "call_" + random_hex(12); }
 
 std::int64_t number_at(const Json* from, std::initializer_list<std::string_view> path)
 {

@@ -159,6 +159,15 @@ Json properties(const Json& given)
 
 bool one_of(std::span<const std::string_view> names, std::string_view name) { return std::ranges::find(names, name) != names.end(); }
 
+bool takes(std::string_view name, const Json& value)
+{
+    if (name == "format") {
+        auto* text = value.as<std::string>();
+        return !text || one_of(formats, *text);
+    }
+    return one_of(known, name) && (name != "enum" || texts_only(value));
+}
+
 }
 
 Json google_schema(const Json& schema)
@@ -173,8 +182,7 @@ Json google_schema(const Json& schema)
         else if (name == "items") out.set(name, google_schema(value));
         else if (name == "anyOf" || name == "oneOf") out.set("anyOf", schemas(value));
         else if (name == "const" && value.as<std::string>()) out.set("enum", Json::Array{value});
-        else if ((name == "format" && value.as<std::string>() && !one_of(formats, *value.as<std::string>())) || (name == "enum" && !texts_only(value))) continue;
-        else if (name == "format" || one_of(known, name)) out.set(name, value);
+        else if (takes(name, value)) out.set(name, value);
     if (out.text("type") == "array" && !out.find("items"))
         out.set("items", object({{"type", "string"}}));   // which it demands
     return out;

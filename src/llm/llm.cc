@@ -3,6 +3,7 @@
 #include "base/address.h"
 #include "base/fd.h"
 #include "base/memory.h"
+#include "base/random.h"
 #include "base/text.h"
 #include "llm/failure.h"
 #include "llm/provider.h"
@@ -15,7 +16,6 @@
 #include <cstring>
 #include <poll.h>
 #include <sys/prctl.h>
-#include <sys/random.h>
 #include <utility>
 
 namespace ik {
@@ -68,10 +68,10 @@ std::string variable(std::string_view name)
 
 double chance()
 {
-    std::uint16_t bits = 0;
-    if (getrandom(&bits, sizeof bits, 0) != sizeof bits)
+    std::array<unsigned char, 2> bits{};
+    if (!fill_random(bits))
         return 0.5;   // no chance, then: only the spread of the pauses is lost
-    return bits / 65536.0;
+    return (bits[0] * 256 + bits[1]) / 65536.0;
 }
 
 // Where the row's service is asked: as the setup says, or as the environment does.

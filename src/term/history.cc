@@ -1,8 +1,8 @@
 #include "term/history.h"
 
 #include "base/file.h"
-#include "base/replacement.h"
 #include "base/poll.h"
+#include "base/replacement.h"
 #include "base/text.h"
 
 #include <algorithm>

@@ -35,7 +35,7 @@ TEST_CASE("child: it is given its input and heard to the end")
 {
     auto child = finish(sh("cat; echo oops >&2; exit 3", {.argv = {}, .input = std::string(10 << 20, 'x')}));
     CHECK(child.out.size() == 10 << 20);
-    CHECK((child.out.memory == std::string(10 << 20, 'x')));
+    CHECK((child.out == std::string(10 << 20, 'x')));
     CHECK(child.err == "oops\n");
     CHECK(*child.exit == Exit{3, 0});
 }
@@ -44,7 +44,7 @@ TEST_CASE("child: one that leaves a process behind still ends")
 {
     auto child = finish(sh("sleep 300 & echo $!; exit 0"));
     CHECK(child.exit->code == 0);
-    kill(static_cast<pid_t>(std::stoi(child.out.memory)), SIGKILL);
+    kill(static_cast<pid_t>(std::stoi(child.out)), SIGKILL);
 }
 
 TEST_CASE("child: a missing program is an Error, not an exit")
@@ -90,15 +90,15 @@ TEST_CASE("child: SIGPIPE has its default again, no signal is blocked, no descri
     std::signal(SIGPIPE, SIG_IGN);
     auto child = finish(sh("grep SigBlk /proc/self/status; case $(grep SigIgn /proc/self/status) in *[02468ace][0-9a-f][0-9a-f][0-9a-f]) echo heard;; esac; ls /proc/self/fd | tr '\\n' ' '; ps -o sid=,pid= -p $$ | awk '{print ($1==$2)}'"));
     sigprocmask(SIG_UNBLOCK, &set, nullptr);
-    CHECK(child.out.memory == "SigBlk:\t0000000000000000\nheard\n0 1 2 3 1\n");   // SIGPIPE is bit 12; 3: ls reading the folder
+    CHECK(child.out == "SigBlk:\t0000000000000000\nheard\n0 1 2 3 1\n");   // SIGPIPE is bit 12; 3: ls reading the folder
 }
 
 TEST_CASE("child: what it gives up, it cannot take back")
 {
     Confinement confinement{.limits = {{RLIMIT_NOFILE, 40}}};
     auto child = finish(sh("ulimit -n; ulimit -n 50 2>/dev/null; ulimit -n", {.argv = {}, .confinement = &confinement}));
-    CHECK(child.out.memory.starts_with("40\n"));
-    if (!test::is_root()) CHECK(child.out.memory == "40\n40\n");
+    CHECK(child.out.starts_with("40\n"));
+    if (!test::is_root()) CHECK(child.out == "40\n40\n");
 }
 
 TEST_CASE("child: it hears the end of its input at once, also where there was nothing more to say")

@@ -103,11 +103,11 @@ TEST_CASE("llm: text is passed on as it arrives")
         poll.wait();
         child->advance(poll);
     };
-    while (!child->exit && child->out.all().find("early") == std::string::npos) turn();
-    CHECK(child->out.all() == "{\"type\":\"text\",\"text\":\"early\"}\n");
+    while (!child->exit && child->out.find("early") == std::string::npos) turn();
+    CHECK(child->out == "{\"type\":\"text\",\"text\":\"early\"}\n");
     server.go_on();
     while (!child->exit) turn();
-    CHECK(child->out.all().find("late") != std::string::npos);
+    CHECK(child->out.find("late") != std::string::npos);
     CHECK(child->exit->status() == 0);
 }
 
@@ -123,7 +123,7 @@ TEST_CASE("llm: a long answer needs little memory")
     ModelServer server({reply});
     auto child = Child::start({.argv = {ikigai(), "llm"}, .input = setup(server) + ask("hi"), .keep_stdin = true, .limit = std::chrono::seconds(20)});
     REQUIRE(child);
-    auto done = [&] { return child->out.all().find("\"done\"") != std::string::npos; };
+    auto done = [&] { return child->out.find("\"done\"") != std::string::npos; };
     while (!child->exit && !done()) {
         Poll poll;
         child->add_to(poll);

@@ -23,7 +23,7 @@ void Keeper::step(std::chrono::milliseconds longest)
     poll.until(Clock::now() + longest);
     poll.wait();
     child.advance(poll);
-    while (auto line = take_line(child.out.memory))
+    while (auto line = take_line(child.out))
         if (auto json = parse_json(*line)) answers.push_back(*json);
 }
 
@@ -57,7 +57,7 @@ int Keeper::finish()
     child.hang_up();
     child.advance(Poll());
     while (!child.exit) step();
-    while (auto line = take_line(child.out.memory))
+    while (auto line = take_line(child.out))
         if (auto json = parse_json(*line)) answers.push_back(*json);
     return child.exit->status();
 }

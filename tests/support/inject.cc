@@ -189,7 +189,7 @@ bool Tracer::start()
         return false;
     lseek(in.get(), 0, SEEK_SET);
     auto strings = environment_with(what_.program.env);
-    if (sanitized()) strings.push_back("ASAN_OPTIONS=detect_leaks=0");   // it would want to trace, too
+    if (sanitized()) strings.push_back(no_leak_check);
     auto argv = pointers(what_.program.argv), env = pointers(strings);
     std::vector<long> stops;
     if (what_.clock) stops = {SYS_clock_gettime, SYS_gettimeofday, SYS_time};

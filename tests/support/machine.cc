@@ -167,7 +167,7 @@ Ran run_in(const std::string& root, const std::vector<std::string>& argv, const 
 Ran run_on(const Machine& machine, const std::vector<std::string>& argv, const std::vector<std::string>& env, unsigned user, const std::string& folder)
 {
     auto with = env;
-    if (sanitized()) with.push_back("ASAN_OPTIONS=detect_leaks=0");   // which traces, and no tool that is confined may
+    if (sanitized()) with.push_back(no_leak_check);
     return run_in(machine.root(), argv, with, user, folder);
 }
 

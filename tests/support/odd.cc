@@ -18,7 +18,7 @@ Ran Odd::run(Program words, std::string input) const
     if (!shell.empty())
         words.insert(words.begin(), {"/bin/sh", "-c", shell, "sh"});
     // The checker of leaks traces its own process, which is refused in most of these places.
-    std::vector<std::string> env{"ASAN_OPTIONS=detect_leaks=0", "HOME=" + home, "XDG_STATE_HOME", "XDG_CONFIG_HOME", "IKIGAI_SANDBOX", "IKIGAI_LIBEXEC_DIR", "IKIGAI_PROVIDER=offline", "TMPDIR"};
+    std::vector<std::string> env{no_leak_check, "HOME=" + home, "XDG_STATE_HOME", "XDG_CONFIG_HOME", "IKIGAI_SANDBOX", "IKIGAI_LIBEXEC_DIR", "IKIGAI_PROVIDER=offline", "TMPDIR"};
     env.insert(env.end(), more.begin(), more.end());
     auto prepare = [&] {
         if (chdir(work.c_str()) < 0) _exit(125);

@@ -262,7 +262,7 @@ Ran run_as_service(const Machine& machine, const Unit& unit, const std::vector<s
         REQUIRE(chown(real.c_str(), dynamic_user, dynamic_user) == 0);
         means.env.push_back("STATE_DIRECTORY=/var/lib/" + name);
     }
-    if (sanitized()) means.env.push_back("ASAN_OPTIONS=detect_leaks=0");   // which traces, and no service may
+    if (sanitized()) means.env.push_back(no_leak_check);
     auto calls = allowed_calls(unit);
     return run_after(machine.root(), means, [&] {
         restrict_files(unit);

@@ -52,6 +52,13 @@ public:
     }
     const std::string& shown() const { return shown_; }
 
+    void shows(const std::string& text)
+    {
+        shown_when([&] { return shown_.find(text) != std::string::npos; });
+        INFO(shown_);
+        CHECK(shown_.find(text) != std::string::npos);
+    }
+
     void signal(int number) { kill(program_.id(), number); }   // it has no controlling terminal: Ctrl+C is only a byte to it
 
     int status()

@@ -106,7 +106,7 @@ Ran run(const Run& what)
         poll.wait();
         child->advance(poll);
     }
-    return {child->exit->status(), child->out.all(), child->err, child->timed_out()};
+    return {child->exit->status(), child->out, child->err, child->timed_out()};
 }
 
 Ran sh(const std::string& line, std::string input) { return run({.argv = {"/bin/sh", "-c", line}, .input = std::move(input)}); }

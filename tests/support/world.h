@@ -38,6 +38,9 @@ public:
     std::vector<std::string> env(std::vector<std::string> more = {}) const;
 };
 
+// Of a program with sanitizers that is confined, or traced by a test: it looks for leaks by tracing itself.
+inline constexpr const char* no_leak_check = "ASAN_OPTIONS=detect_leaks=0";
+
 // The tests' environment with these: "NAME=value"; "NAME" alone removes.
 std::vector<std::string> environment_with(const std::vector<std::string>& entries);
 
