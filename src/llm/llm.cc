@@ -3,16 +3,18 @@
 #include "base/address.h"
 #include "base/fd.h"
 #include "base/memory.h"
+#include "base/places.h"
 #include "base/random.h"
 #include "base/text.h"
 #include "llm/failure.h"
 #include "llm/provider.h"
+#include "llm/setup.h"
 #include "llm/window.h"
 
 #include <algorithm>
+#include <array>
 #include <csignal>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <poll.h>
 #include <sys/prctl.h>
@@ -29,81 +31,12 @@ constexpr milliseconds window_patience{1000};                    // with a serve
 constexpr std::size_t most_of_other = 65536, most_of_list = 4u << 20;
 constexpr milliseconds longest_wait = std::chrono::minutes(10);   // who asks for more gets the error instead
 
-// What `ikigai chat` says in its first line. By hand there is none: then the environment counts.
-struct Setup {
-    std::string provider, base_url, key, key_source;
-    Headers headers;
-    bool strict = false;
-    milliseconds retry_base{1000};
-    HttpLimits limits;
-};
-
-milliseconds time_at(const Json& line, std::string_view name, milliseconds otherwise)
-{
-    auto ms = number_at(&line, {name});
-    return ms > 0 ? milliseconds(ms) : otherwise;
-}
-
-Setup setup_of(const Json& line)
-{
-    Setup setup{.provider = std::string(line.text("provider")), .base_url = std::string(line.text("base_url")), .key = std::string(line.text("key")),
-                .key_source = std::string(line.text("key_source")), .headers = {}, .limits = {}};
-    setup.retry_base = time_at(line, "retry_base_ms", setup.retry_base);
-    setup.limits.silence = time_at(line, "stream_idle_timeout_ms", setup.limits.silence);
-    setup.limits.connect = time_at(line, "connect_timeout_ms", setup.limits.connect);
-    setup.strict = line.find("strict") && *line.find("strict") == Json(true);
-    auto* headers = line.find("headers");
-    if (headers && headers->as<Json::Object>())
-        for (auto& [name, value] : *headers->as<Json::Object>())
-            if (auto* text = value.as<std::string>())
-                setup.headers.push_back({name, *text});
-    return setup;
-}
-
-std::string variable(std::string_view name)
-{
-    auto* value = name.empty() ? nullptr : std::getenv(std::string(name).c_str());
-    return value ? value : "";
-}
-
 double chance()
 {
     std::array<unsigned char, 2> bits{};
     if (!fill_random(bits))
         return 0.5;   // no chance, then: only the spread of the pauses is lost
     return (bits[0] * 256 + bits[1]) / 65536.0;
-}
-
-// Where the row's service is asked: as the setup says, or as the environment does.
-Endpoint endpoint_of(const Provider& row, const std::optional<Setup>& setup)
-{
-    Endpoint out{.base_url = setup ? setup->base_url : variable(row.base_url_variable), .key = {}, .key_source = {}};
-    if (setup) {
-        out.key = setup->key;
-        out.key_source = setup->key_source;
-        out.headers = setup->headers;
-        out.strict = setup->strict;
-    }
-    for (auto name : row.key_variables)
-        if (!setup && out.key.empty() && !variable(name).empty()) {
-            out.key = variable(name);
-            out.key_source = name;
-        }
-    if (out.base_url.empty())
-        out.base_url = row.base_url;
-    while (out.base_url.ends_with('/'))
-        out.base_url.pop_back();
-    return out;
-}
-
-// Only the services' own addresses are known to want a key.
-Status check_key(const Provider& row, const Endpoint& endpoint, const Url& url)
-{
-    auto own = parse_url(row.base_url);
-    if (!endpoint.key.empty() || !own || own->host != url.host)
-        return Done{};
-    return Error{code::auth_missing, "No key for " + std::string(row.name) + ": set " + std::string(row.key_variables.front()) + " (or " +
-                                         std::string(row.base_url_variable) + " for a server that needs none)"};
 }
 
 // What a 2xx answer says that holds no event at all.
