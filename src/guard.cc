@@ -3,9 +3,7 @@
 #include "world.h"
 
 #include <algorithm>
-#include <dirent.h>
 #include <fcntl.h>
-#include <memory>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,29 +22,22 @@ std::string link_target(int folder, const char* name)
     return {target, size > 0 ? static_cast<std::size_t>(size) : 0};
 }
 
-std::string content_of(const Fd& file, std::size_t most)
+// The first bytes of it; nothing where it cannot be read.
+std::optional<std::string> content_of(const Fd& file, std::size_t most)
 {
     std::string out(std::min<std::size_t>(most, 1 << 16), '\0');
     std::size_t size = 0;
     for (;;) {
         auto n = read_some(file.get(), out.data() + size, out.size() - size);
-        if (n <= 0)
+        if (n < 0)
+            return {};
+        if (n == 0)
             break;
         size += static_cast<std::size_t>(n);
         if (size == out.size() && size < most)
             out.resize(std::min(most, 2 * size));
     }
     out.resize(size);
-    return out;
-}
-
-std::vector<std::string> names_in(Fd folder)
-{
-    std::vector<std::string> out;
-    std::unique_ptr<DIR, int (*)(DIR*)> list(fdopendir(dup(folder.get())), closedir);
-    while (auto* entry = list ? readdir(list.get()) : nullptr)
-        if (std::string name = entry->d_name; name != "." && name != "..")
-            out.push_back(name);
     return out;
 }
 
@@ -57,34 +48,46 @@ bool Guard::covers(std::string_view path)
     return std::ranges::any_of(names, [&](std::string_view name) { return path == name || (path.starts_with(name) && path[name.size()] == '/'); });
 }
 
+// The content of a file, unless it is what it was before.
+void Guard::read(Entry& entry, const Fd& file, const Entry* before, std::size_t room)
+{
+    if (file) entry.stamp = stamp_of(file);
+    bool same = file && before && before->read && before->stamp == entry.stamp;
+    auto content = same ? before->content : file ? content_of(file, room) : std::nullopt;
+    entry.read = content && content->size() < room;
+    if (entry.read) entry.content = std::move(*content);
+}
+
 // No link is followed here: nothing outside is ever read as a part of the workspace.
 void Guard::look_at(int folder, const char* name, const std::string& path, const Piece* before, Piece& piece) const
 {
     struct stat info {};
     if (fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) < 0)
         return;
-    if (piece.tree.size() >= most_entries || piece.size >= most_bytes || std::ranges::count(path, '/') > most_depth) {
+    if (piece.tree.size() >= most_entries || std::ranges::count(path, '/') > most_depth) {
         piece.whole = false;
         return;
     }
-    Entry entry{.mode = info.st_mode};
+    Entry entry{.mode = info.st_mode, .stamp = stamp_of(info)};
+    Fd inner;
+    std::vector<std::string> inner_names;
     if (S_ISLNK(info.st_mode))
         entry.content = link_target(folder, name);
     else if (S_ISREG(info.st_mode)) {
         Fd file(openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
-        entry.stamp = file ? stamp_of(file) : Stamp{};
         auto known = before ? before->tree.find(path) : piece.tree.end();
-        bool same = before && known != before->tree.end() && file && known->second.stamp == entry.stamp;
-        entry.content = same ? known->second.content : file ? content_of(file, most_bytes) : "";
-        piece.size += entry.content.size();
+        read(entry, file, before && known != before->tree.end() ? &known->second : nullptr, most_bytes - piece.size);
+    } else if (S_ISDIR(info.st_mode)) {
+        inner = Fd(openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+        auto found = names_in(inner, path, most_entries);
+        entry.read = bool(found);
+        if (found) inner_names = std::move(*found);
     }
+    piece.size += entry.content.size();
+    piece.whole = piece.whole && entry.read;
     piece.tree.emplace(path, std::move(entry));
-    if (S_ISDIR(info.st_mode)) {
-        Fd inner(openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-        auto fd = inner.get();
-        for (auto& each : inner ? names_in(Fd(dup(fd))) : std::vector<std::string>{})
-            look_at(fd, each.c_str(), path.empty() ? each : path + "/" + each, before, piece);
-    }
+    for (auto& each : inner_names)
+        look_at(inner.get(), each.c_str(), path.empty() ? each : path + "/" + each, before, piece);
 }
 
 Guard::Pieces Guard::look() const
@@ -134,7 +137,7 @@ std::vector<std::string> Guard::put_back(const Confinement& confinement)
         auto found = now.find(name);
         if (found != now.end() && found->second.whole == piece.whole && found->second.tree == piece.tree)
             continue;
-        if (found == now.end() || !piece.whole) {   // .git itself is gone or a link; or there was too much to remember
+        if (found == now.end() || !piece.whole) {   // .git itself is gone or a link; or it could not be remembered whole
             said.push_back(name + " is not what it was, and is to be looked at before git or ikigai is used here");
             continue;
         }

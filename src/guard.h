@@ -29,17 +29,19 @@ private:
         mode_t mode = 0;
         std::string content = {};   // of a file, or where a link leads
         Stamp stamp = {};
+        bool read = true;            // otherwise only the stamp tells that it has changed
 
-        bool operator==(const Entry& other) const { return mode == other.mode && content == other.content; }
+        bool operator==(const Entry& other) const { return mode == other.mode && read == other.read && content == other.content && (read || stamp == other.stamp); }
     };
     struct Piece {
         std::map<std::string, Entry> tree;   // by path from the piece on; "" is the piece itself; empty: it is not there
         std::size_t size = 0;
-        bool whole = true;                   // small enough to be remembered
+        bool whole = true;                   // small enough to be remembered, and all of it could be read
     };
     using Pieces = std::map<std::string, Piece>;
 
     Pieces look() const;
+    static void read(Entry&, const Fd& file, const Entry* before, std::size_t room);
     void look_at(int folder, const char* name, const std::string& path, const Piece* before, Piece& piece) const;
     static bool restore(const std::string& name, const std::string& aside, const Piece& piece);
 

@@ -399,6 +399,27 @@ TEST_CASE("sandbox: what decides what runs outside is put back")
     CHECK_FALSE(fs::exists(".git/hooks/post-commit"));
 }
 
+TEST_CASE("sandbox: what could not be read whole is not put back in part")
+{
+    if (missing()) return;
+    Site site(true);
+    site.folder.write("work/.git/config", "[core]\n");
+    site.folder.write("work/.git/hooks/pre-commit", "theirs");
+    site.folder.write("work/.ikigai/large", std::string(9 << 20, 'x'));
+    for (auto* path : {".git", ".git/config", ".git/hooks", ".git/hooks/pre-commit", ".ikigai", ".ikigai/large"})
+        REQUIRE(chown(path, nobody, nobody) == 0);
+    fs::permissions(".git/hooks", fs::perms::none);
+    auto hint = [&](const std::string& line) { return std::string(site.bash(line).text("hint")); };
+    CHECK(hint("true").empty());
+    CHECK(hint("chmod 755 .git/hooks") == ".git/hooks is not what it was, and is to be looked at before git or ikigai is used here");
+    CHECK(site.folder.read("work/.git/hooks/pre-commit") == "theirs");
+    fs::permissions(".git/hooks/pre-commit", fs::perms::none);
+    CHECK(hint("echo x > .git/hooks/new") == ".git/hooks is not what it was, and is to be looked at before git or ikigai is used here");
+    CHECK(site.folder.read("work/.git/hooks/pre-commit") == "theirs");
+    CHECK(hint("echo x > .ikigai/new") == ".ikigai is not what it was, and is to be looked at before git or ikigai is used here");
+    CHECK(fs::file_size(".ikigai/large") == 9 << 20);
+}
+
 TEST_CASE("sandbox: the rules follow what happens in the folders on the way")
 {
     if (missing()) return;

@@ -17,6 +17,11 @@ constexpr off_t largest_own_file = 1 << 20;
 
 std::int64_t nanoseconds(const timespec& time) { return time.tv_sec * 1'000'000'000LL + time.tv_nsec; }
 
+Error unreadable(const std::string& folder, int why)
+{
+    return {why == ENOENT || why == ENOTDIR ? code::file_not_found : code::read_failed, "cannot read " + folder + ": " + std::strerror(why)};
+}
+
 }
 
 bool is_full(int number) { return number == ENOSPC || number == EDQUOT; }
@@ -81,12 +86,18 @@ bool make_folders(const std::string& path)
 
 Result<std::vector<std::string>> names_in(const std::string& folder, std::size_t most)
 {
-    auto unreadable = [&](int why) {
-        return Error{why == ENOENT || why == ENOTDIR ? code::file_not_found : code::read_failed, "cannot read " + folder + ": " + std::strerror(why)};
-    };
-    std::unique_ptr<DIR, int (*)(DIR*)> dir(opendir(folder.c_str()), closedir);
-    if (!dir)
-        return unreadable(errno);
+    return names_in(Fd(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)), folder, most);
+}
+
+Result<std::vector<std::string>> names_in(const Fd& folder, const std::string& path, std::size_t most)
+{
+    int own = folder ? fcntl(folder.get(), F_DUPFD_CLOEXEC, 0) : -1;
+    std::unique_ptr<DIR, int (*)(DIR*)> dir(own >= 0 ? fdopendir(own) : nullptr, closedir);
+    if (!dir) {
+        int why = errno;
+        close(own);
+        return unreadable(path, why);
+    }
     std::vector<std::string> names;
     errno = 0;
     while (auto* entry = names.size() <= most ? readdir(dir.get()) : nullptr) {
@@ -95,7 +106,7 @@ Result<std::vector<std::string>> names_in(const std::string& folder, std::size_t
         errno = 0;
     }
     if (errno)
-        return unreadable(errno);
+        return unreadable(path, errno);
     std::ranges::sort(names);
     return names;
 }

@@ -33,6 +33,7 @@ bool make_folders(const std::string& path);
 // The names in a folder, sorted, without . and ..; not many more than `most`. Error: FILE_NOT_FOUND where there is no folder,
 // READ_FAILED also where it cannot be read to its end, "cannot read PATH: why".
 Result<std::vector<std::string>> names_in(const std::string& folder, std::size_t most = SIZE_MAX);
+Result<std::vector<std::string>> names_in(const Fd& folder, const std::string& path, std::size_t most = SIZE_MAX);   // of one that has just been opened; path: for errors
 
 // Regular files only, /proc and /sys among them. Anything else (a folder, a pipe, a device)
 // is READ_FAILED at once and is not even opened, since opening some devices does something.
