@@ -24,14 +24,39 @@ std::string variable(const char* name, const char* otherwise)
 
 std::vector<std::string> skipped;
 
-// The last line of a run: N passed, N failed, N skipped.
+std::string shortened(std::string text)
+{
+    if (text.size() > 1000) text = text.substr(0, 1000) + "...";
+    return text;
+}
+
+// The last lines of a run: what was skipped and why, what failed and where, and N passed, N failed, N skipped.
 struct Last : Catch::TestEventListenerBase {
     using TestEventListenerBase::TestEventListenerBase;
 
+    std::string name;
     std::size_t skips_before = 0;
     static inline std::size_t passed = 0, failed = 0;
+    static inline std::vector<std::string> failures;
 
-    void testCaseStarting(const Catch::TestCaseInfo&) override { skips_before = skipped.size(); }
+    void testCaseStarting(const Catch::TestCaseInfo& info) override
+    {
+        name = info.name;
+        skips_before = skipped.size();
+    }
+
+    bool assertionEnded(const Catch::AssertionStats& stats) override
+    {
+        auto& result = stats.assertionResult;
+        if (result.isOk()) return true;
+        auto line = name + ": " + result.getSourceInfo().file + ":" + std::to_string(result.getSourceInfo().line);
+        line += ": " + shortened(std::string(result.getExpression()) + " is " + result.getExpandedExpression());
+        if (result.hasMessage()) line += "\n    " + shortened(result.getMessage());
+        for (auto& info : stats.infoMessages)
+            line += "\n    " + shortened(info.message);
+        failures.push_back(line);
+        return true;
+    }
 
     void testCaseEnded(const Catch::TestCaseStats& stats) override
     {
@@ -44,6 +69,8 @@ struct Last : Catch::TestEventListenerBase {
         std::atexit([] {   // after everything that Catch2 prints
             for (auto& reason : skipped)
                 std::printf("skipped: %s\n", reason.c_str());
+            for (auto& failure : failures)
+                std::printf("failed: %s\n", failure.c_str());
             std::printf("%zu passed, %zu failed, %zu skipped\n", passed, failed, skipped.size());
         });
     }
