@@ -32,7 +32,8 @@ constexpr Setting quiet[] = {
 std::string upper(std::string_view text)
 {
     std::string out(text);
-    for (auto& c : out) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+    for (auto& c : out)
+        if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
     return out;
 }
 
@@ -103,16 +104,16 @@ std::vector<std::string> tool_environment(const ToolPlace& place, const std::vec
     for (auto& grant : grants)
         if (grant.tool == place.tool)
             granted.push_back(grant.variable);
+    auto number = std::to_string(place.call);
+    std::vector<Setting> ours(std::begin(quiet), std::end(quiet));
+    ours.insert(ours.end(), {{"IKIGAI_TOOL", place.tool}, {"IKIGAI_SESSION", place.session}, {"IKIGAI_CALL", number}});
+    if (!place.output.empty()) ours.push_back({"IKIGAI_OUTPUT", place.output});
+    if (!place.temporary.empty()) ours.push_back({"TMPDIR", place.temporary});
+
     auto env = without_secrets(environment(), granted);
-    for (auto& [name, value] : quiet)
-        set_variable(env, name, value);
-    set_variable(env, "IKIGAI_TOOL", place.tool);
-    set_variable(env, "IKIGAI_SESSION", place.session);
-    set_variable(env, "IKIGAI_CALL", std::to_string(place.call));
-    if (!place.output.empty())
-        set_variable(env, "IKIGAI_OUTPUT", place.output);
-    if (!place.temporary.empty())
-        set_variable(env, "TMPDIR", place.temporary);
+    std::erase_if(env, [&](std::string_view entry) { return std::ranges::find(ours, entry.substr(0, entry.find('=')), &Setting::name) != ours.end(); });
+    for (auto& [name, value] : ours)
+        env.push_back(std::string(name) + "=" + std::string(value));
     return env;
 }
 

@@ -129,22 +129,31 @@ bool Guard::restore(const std::string& name, const std::string& aside, const Pie
     return true;
 }
 
-std::vector<std::string> Guard::put_back(const Confinement& confinement)
+bool Guard::changed() const
+{
+    auto now = look();
+    return std::ranges::any_of(before_, [&](auto& each) {
+        auto found = now.find(each.first);
+        return found == now.end() || found->second != each.second;
+    });
+}
+
+std::vector<std::string> Guard::put_back(const Confinement* confinement)
 {
     std::vector<std::string> said;
     auto now = look();
     for (auto& [name, piece] : before_) {
         auto found = now.find(name);
-        if (found != now.end() && found->second.whole == piece.whole && found->second.tree == piece.tree)
+        if (found != now.end() && found->second == piece)
             continue;
         if (found == now.end() || !piece.whole) {   // .git itself is gone or a link; or it could not be remembered whole
             said.push_back(name + " is not what it was, and is to be looked at before git or ikigai is used here");
             continue;
         }
         auto aside = name + ".refused-" + new_id();
-        pid_t id = fork();
+        pid_t id = confinement ? fork() : -1;
         if (id == 0)
-            _exit(chdir(folder_.c_str()) == 0 && confine(confinement) == 0 && restore(name, aside, piece) ? 0 : 1);
+            _exit(chdir(folder_.c_str()) == 0 && confine(*confinement) == 0 && restore(name, aside, piece) ? 0 : 1);
         int status = 1;
         while (id > 0 && waitpid(id, &status, 0) < 0 && errno == EINTR)
             ;

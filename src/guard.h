@@ -20,9 +20,12 @@ public:
 
     void remember();
 
+    bool changed() const;   // since then
+
     // Puts back what has changed since; what was found instead stays beside it, under another name. Done by a process that
-    // is confined as the tools are, so that a link that one of them has left leads it nowhere. A sentence for each.
-    std::vector<std::string> put_back(const Confinement&);
+    // is confined as the tools are, so that a link that one of them has left leads it nowhere; where it cannot be confined
+    // (null), nothing is put back. A sentence for each.
+    std::vector<std::string> put_back(const Confinement*);
 
 private:
     struct Entry {
@@ -37,6 +40,8 @@ private:
         std::map<std::string, Entry> tree;   // by path from the piece on; "" is the piece itself; empty: it is not there
         std::size_t size = 0;
         bool whole = true;                   // small enough to be remembered, and all of it could be read
+
+        bool operator==(const Piece& other) const { return whole == other.whole && tree == other.tree; }
     };
     using Pieces = std::map<std::string, Piece>;
 

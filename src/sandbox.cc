@@ -263,10 +263,10 @@ void Sandbox::remember()
 
 std::vector<std::string> Sandbox::put_back()
 {
-    if (!active_ || !guard_)
+    if (!active_ || !guard_ || !guard_->changed())
         return {};
     auto rules = confinement();
-    return rules ? guard_->put_back(**rules) : std::vector<std::string>{};
+    return guard_->put_back(rules ? *rules : nullptr);
 }
 
 bool Sandbox::may_read(const std::string& named) const

@@ -2,6 +2,7 @@
 
 #include "settings.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace ik {
@@ -22,10 +23,13 @@ milliseconds seconds_in(const Json& value)
     return milliseconds(static_cast<long long>(seconds * 1000));
 }
 
-std::string whole_path(const std::string& path)
+// What is said of a tool by its whole path; mostly nothing is said of any.
+const Json* by_path(const Json& named, const std::string& path)
 {
+    if (std::ranges::none_of(*named.as<Json::Object>(), [](auto& member) { return member.first.starts_with('/'); }))
+        return nullptr;
     char* resolved = realpath(path.c_str(), nullptr);
-    std::string out = resolved ? resolved : path;
+    auto* out = named.find(resolved ? resolved : path);
     std::free(resolved);
     return out;
 }
@@ -40,8 +44,7 @@ ToolRules::ToolRules(const Settings& settings) : named_(settings["tools"].value)
 ToolLimits ToolRules::limits(const Tool& tool) const
 {
     auto out = standard_;
-    for (auto& name : {std::string("*"), tool.name, whole_path(tool.path)}) {
-        auto* rule = named_.find(name);
+    for (auto* rule : {named_.find("*"), named_.find(tool.name), by_path(named_, tool.path)}) {
         if (!rule)
             continue;
         if (auto* time = rule->find("timeout")) out.time = seconds_in(*time);
@@ -55,17 +58,16 @@ ToolLimits ToolRules::limits(const Tool& tool) const
 ToolGrants ToolRules::grants(const Tool& tool) const
 {
     ToolGrants out;
-    auto take = [&](const std::string& name) {
-        auto* rule = named_.find(name);
+    auto take = [&](const Json* rule) {
         for (auto& [member, list] : lists)
             if (auto* values = rule ? rule->find(member) : nullptr)
                 for (auto& value : *values->as<Json::Array>()) (out.*list).push_back(*value.as<std::string>());
     };
     if (tool.origin != "project") {
-        take("*");
-        take(tool.name);
+        take(named_.find("*"));
+        take(named_.find(tool.name));
     }
-    take(whole_path(tool.path));
+    take(by_path(named_, tool.path));
     return out;
 }
 

@@ -9,6 +9,7 @@
 #include <linux/audit.h>
 #include <linux/seccomp.h>
 #include <map>
+#include <optional>
 #include <sched.h>
 #include <span>
 #include <sys/ioctl.h>
@@ -70,6 +71,9 @@ constexpr std::uint32_t argument(unsigned n)
 }
 
 using Code = std::vector<sock_filter>;
+
+// The two answers at the end of the program: jumps to them are marked so until it is known where that is.
+constexpr unsigned char to_allow = 254, to_fail = 255;
 
 void append(Code& code, const Code& more) { code.insert(code.end(), more.begin(), more.end()); }
 
@@ -136,12 +140,34 @@ private:
     {
         if (cases.size() == 1)
             return cases[0].second;
-        auto middle = cases.size() / 2;
-        return in_order({when_not(BPF_JGE, cases[middle].first, halves(cases.first(middle))), halves(cases.subspan(middle))});
+        auto below = cases.first(cases.size() / 2), above = cases.subspan(cases.size() / 2);
+        auto end_below = end(below), end_above = end(above);
+        auto first = end_below ? Code{} : halves(below);
+        auto jump = end_above.value_or(static_cast<unsigned char>(first.size()));
+        return in_order({{BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, above[0].first, jump, end_below.value_or(0))}, first, end_above ? Code{} : halves(above)});
+    }
+
+    static std::optional<unsigned char> end(std::span<const Case> cases)
+    {
+        if (cases.size() == 1 && same(cases[0].second, answer(SECCOMP_RET_ALLOW))) return to_allow;
+        if (cases.size() == 1 && same(cases[0].second, ik::fail())) return to_fail;
+        return {};
     }
 
     std::map<std::uint32_t, Code> cases_;
 };
+
+Code with_ends(Code code)
+{
+    auto allow = code.size(), fails = allow + 1;
+    for (std::size_t i = 0; i < allow; ++i) {
+        if (BPF_CLASS(code[i].code) != BPF_JMP)
+            continue;
+        for (auto* jump : {&code[i].jt, &code[i].jf})
+            if (*jump >= to_allow) *jump = static_cast<unsigned char>((*jump == to_allow ? allow : fails) - i - 1);
+    }
+    return in_order({code, answer(SECCOMP_RET_ALLOW), fail()});
+}
 
 }
 
@@ -181,7 +207,7 @@ std::vector<sock_filter> seccomp_program(const Refused& refused)
 #else
     append(foreign, load(offsetof(seccomp_data, nr)));
 #endif
-    return in_order({load(offsetof(seccomp_data, arch)), foreign, cases.code()});
+    return with_ends(in_order({load(offsetof(seccomp_data, arch)), foreign, cases.code()}));
 }
 
 }
