@@ -206,7 +206,7 @@ void Chat::perform(const Ask& ask)
 {
     if (auto asked = model_.ask(ask.request); !asked)
         return later_.push_back(ModelFailed{asked.error().message, std::string(code::llm_failed)});
-    static_cast<void>(sandbox_.confinement());   // while the model thinks; a failure is told to the call
+    sandbox_.prepare();   // while the model thinks
     warn_of_cut();
 }
 
@@ -417,6 +417,8 @@ int chat(const ChatOptions& options, const World& world)
     auto id = options.id.empty() ? new_id() : options.id;
     auto wish = options.sandbox;
     wish.outputs = outputs_folder(id);
+    if (!options.print)   // one answer has few calls, if any
+        wish.self = world.self;
     auto sandbox = Sandbox::make(std::move(wish));
     if (!sandbox)
         return fail(sandbox.error().message, 1);

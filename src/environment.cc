@@ -37,6 +37,14 @@ std::string upper(std::string_view text)
     return out;
 }
 
+std::string_view name_of(std::string_view entry) { return entry.substr(0, entry.find('=')); }
+
+bool may_see(std::string_view entry, const std::vector<std::string_view>& granted)
+{
+    auto name = name_of(entry);
+    return std::ranges::find(granted, name) != granted.end() || !looks_secret(name, entry.substr(std::min(entry.size(), name.size() + 1)));
+}
+
 }
 
 bool looks_secret(std::string_view name, std::string_view value)
@@ -49,14 +57,8 @@ bool looks_secret(std::string_view name, std::string_view value)
 
 std::vector<std::string> without_secrets(const std::vector<std::string>& all, const std::vector<std::string_view>& granted)
 {
-    std::vector<std::string> out;
-    for (auto& entry : all) {
-        auto end = entry.find('=');
-        std::string_view name = std::string_view(entry).substr(0, end);
-        std::string_view value = end == entry.npos ? "" : std::string_view(entry).substr(end + 1);
-        if (std::ranges::find(granted, name) != granted.end() || !looks_secret(name, value))
-            out.push_back(entry);
-    }
+    auto out = all;
+    std::erase_if(out, [&](auto& entry) { return !may_see(entry, granted); });
     return out;
 }
 
@@ -110,8 +112,13 @@ std::vector<std::string> tool_environment(const ToolPlace& place, const std::vec
     if (!place.output.empty()) ours.push_back({"IKIGAI_OUTPUT", place.output});
     if (!place.temporary.empty()) ours.push_back({"TMPDIR", place.temporary});
 
-    auto env = without_secrets(environment(), granted);
-    std::erase_if(env, [&](std::string_view entry) { return std::ranges::find(ours, entry.substr(0, entry.find('=')), &Setting::name) != ours.end(); });
+    std::vector<std::string> env;
+    for (char** entry = environ; entry && *entry; ++entry) {
+        std::string_view text = *entry, name = name_of(text);
+        bool is_ours = std::ranges::find(ours, name, &Setting::name) != ours.end();
+        if (!is_ours && may_see(text, granted))
+            env.emplace_back(text);
+    }
     for (auto& [name, value] : ours)
         env.push_back(std::string(name) + "=" + std::string(value));
     return env;

@@ -103,6 +103,7 @@ std::vector<pid_t> Host::own(std::vector<pid_t> others) const
 {
     for (auto& running : running_) others.push_back(running.id());
     if (cgroups_.guard()) others.push_back(cgroups_.guard());
+    if (options_.sandbox) others.push_back(options_.sandbox->standby());
     return others;
 }
 

@@ -25,6 +25,7 @@
 #include "audit.h"
 #include "base/fd.h"
 #include "base/places.h"
+#include "base/standby.h"
 #include "base/text.h"
 #include "chat.h"
 #include "completion.h"
@@ -247,6 +248,7 @@ int program(int argc, char** argv)
     auto* completion_command = app.add_subcommand("completion", "The completion of a shell, to be read by it");
     completion_command->add_option("shell", shell, "Which")->required()->check(CLI::IsMember(completion_shells()))->type_name("SHELL");
     completion_command->add_option("--of", command_words, "What could be the last of these words; for the scripts")->type_name("WORD");
+    app.add_subcommand("standby", "The child that is confined ahead of time and becomes the next tool");
     app.add_subcommand("store", "The child that keeps conversations: events in, answers out");
     auto* llm_command = app.add_subcommand("llm", "The child that talks to the model's service: requests in, events out");
 
@@ -319,6 +321,10 @@ int main(int argc, char** argv)
     if (argc > 1)
         if (auto* applet = ik::find_applet(argv[1]))
             return ik::serve(*applet, argc - 1, argv + 1);
+    if (argc == 2 && !std::strcmp(argv[1], "standby")) {
+        int status = ik::stand_by();
+        return status == 2 ? ik::fail("standby: ikigai itself starts this, with a socket as its stdin", 2) : status;
+    }
     if (argc > 1 && !std::strcmp(argv[1], "llm"))
         return ik::llm(argc - 1, argv + 1);
     if (argc > 1 && !std::strcmp(argv[1], "store"))

@@ -32,10 +32,13 @@ std::string Outbox::path(std::string_view member) const
 
 Result<std::pair<Fd, std::string>> Outbox::file(std::string_view member) const
 {
+    if (folder_.empty())
+        return Error{code::write_failed, "there is no folder for what is too long"};
     auto name = path(member);
-    if (folder_.empty() || !make_folders(folder_))
-        return Error{code::write_failed, folder_ + ": " + std::strerror(errno)};
-    Fd fd(open(name.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
+    auto opened = [&] { return Fd(open(name.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600)); };
+    auto fd = opened();
+    if (!fd && errno == ENOENT && make_folders(folder_))   // for the first file of a session
+        fd = opened();
     if (!fd)
         return Error{code::write_failed, name + ": " + std::strerror(errno)};
     return std::pair(std::move(fd), std::move(name));

@@ -91,14 +91,16 @@ Result<Running> Running::start(const Tool& tool, ToolCall call, Plan plan)
     auto output_path = output ? output->second : "";
     bool we_count = limits.processes && !group.limits_processes();
     auto threads = we_count ? threads_of_machine() : 0;
-    auto sandbox = plan.sandbox ? plan.sandbox->confinement(readable_files(tool, plan.grants)) : Result<const Confinement*>(static_cast<const Confinement*>(nullptr));
+    auto readable = readable_files(tool, plan.grants);
+    auto sandbox = plan.sandbox ? plan.sandbox->confinement(readable) : Result<const Confinement*>(static_cast<const Confinement*>(nullptr));
     if (!sandbox)
         return Error{code::tool_crashed, "Tool '" + tool.name + "' cannot be started: " + sandbox.error().message};
     Confinement confinement = *sandbox ? **sandbox : Confinement{};
     confinement.limits = resource_limits(limits, group, threads);
     confinement.join = group.doors();
+    auto standby = plan.sandbox ? plan.sandbox->take_standby(readable) : std::nullopt;
     auto child = Child::start({.argv = tool.argv, .env = tool_environment({tool.name, plan.session, output_path, plan.sandbox ? plan.sandbox->temporary() : "", plan.number}, plan.grants.env),
-                               .input = arguments->dump(), .confinement = &confinement, .limit = limits.time,
+                               .input = arguments->dump(), .confinement = &confinement, .standby = standby ? &*standby : nullptr, .limit = limits.time,
                                .max_out = limits.output});
     if (!child && !confinement.join.empty()) {   // a group that may not be entered
         group.remove();

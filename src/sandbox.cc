@@ -189,6 +189,7 @@ Sandbox::~Sandbox() { close(); }
 
 void Sandbox::close()
 {
+    built_.clear();
     std::error_code ignored;
     if (auto path = std::exchange(temporary_, {}); !path.empty())
         fs::remove_all(path, ignored);
@@ -254,6 +255,27 @@ Result<const Confinement*> Sandbox::confinement(const std::vector<std::string>& 
         if (auto done = build(built, readable); !done)
             return done.error();
     return static_cast<const Confinement*>(&built.confinement);
+}
+
+void Sandbox::prepare()
+{
+    auto rules = confinement();
+    if (!rules || !*rules || wish_.self.empty())
+        return;
+    auto& standby = built_[{}].standby;
+    if (standby && standby->waits())
+        return;
+    standby.reset();
+    if (auto started = Standby::start({wish_.self, "standby"}, **rules))
+        standby = std::move(*started);
+}
+
+std::optional<Standby> Sandbox::take_standby(const std::vector<std::string>& readable) { return std::exchange(built_[readable].standby, {}); }
+
+pid_t Sandbox::standby() const
+{
+    auto usual = built_.find({});
+    return usual != built_.end() && usual->second.standby ? usual->second.standby->id() : Process::nobody;
 }
 
 void Sandbox::remember()

@@ -5,6 +5,7 @@
 #include "base/confine.h"
 #include "base/file.h"
 #include "base/landlock.h"
+#include "base/standby.h"
 #include "guard.h"
 
 #include <map>
@@ -22,6 +23,7 @@ struct SandboxWish {
     std::vector<std::string> unix_sockets = {};   // none: no AF_UNIX connections
     bool terminal = false;                        // it shares our terminal, instead of having none
     int most_abi = 1000;                          // to play an older kernel
+    std::string self = {};                        // our executable, for prepare(); without it, that does nothing
 };
 
 // Why this kernel cannot sandbox; nothing where it can.
@@ -44,6 +46,12 @@ public:
     // may read though they are protected.
     // Error: the kernel would not make the rules; then nothing may be started.
     Result<const Confinement*> confinement(const std::vector<std::string>& readable = {});
+
+    // Makes the rules, and a process that is confined by them and waits for the next call. While there is time: it takes
+    // longer than the call's start is shortened by. What fails is told to the call, by confinement().
+    void prepare();
+    std::optional<Standby> take_standby(const std::vector<std::string>& readable);   // of the rules that were last given out
+    pid_t standby() const;   // the process that waits; Process::nobody: none
 
     // Around a call: what of the workspace must not change is remembered, then put back. Sentences of what was.
     void remember();
@@ -72,6 +80,7 @@ private:
         std::optional<landlock::Ruleset> ruleset;
         Confinement confinement;
         std::vector<Watched> watched;   // the folders whose content the rules name one by one
+        std::optional<Standby> standby = {};
     };
 
     Sandbox() = default;

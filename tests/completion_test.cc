@@ -70,7 +70,7 @@ Names in_bash(const Home& home, std::vector<std::string> words)
 TEST_CASE("completion: offers the options and commands that the help has")
 {
     Home home;
-    const Names special{"audit", "llm", "store"};   // audit has commands of its own, below; the others' options are for who starts them
+    const Names special{"audit", "llm", "standby", "store"};   // audit has commands of its own, below; the others' options are for who starts them
     for (auto& command : offered(home, {""})) {
         INFO(command);
         bool is_tool = ikigai(home, {command, "--schema"}).status == 0;

@@ -450,6 +450,71 @@ TEST_CASE("sandbox: the rules follow what happens in the folders on the way")
     CHECK(sandbox->may_write(".gitignore"));
 }
 
+TEST_CASE("sandbox: a process that is prepared becomes the next call, by the rules of then")
+{
+    if (missing()) return;
+    Site site;
+    HomeIs home(site.home);
+    auto sandbox = Sandbox::make({.self = ikigai()});
+    REQUIRE(sandbox);
+    Host host({.session = "abc", .outputs = site.folder / "outputs", .rules = {}, .sandbox = &*sandbox});
+    Tool tool{"probe", site.folder / "probe", "user", {site.folder / "probe"}, *parse_json(R"({"parameters":{"type":"object","properties":{"path":{"type":"string"}}}})")};
+    site.folder.write("probe", "#!/bin/sh\nread line\nkey=$(cat ../home/fresh ../home/.aws/key 2>/dev/null)\necho \"{\\\"id\\\":$$,\\\"call\\\":$IKIGAI_CALL,\\\"read\\\":\\\"$key\\\"}\"\n", 0755);
+    // What so many calls at once answer.
+    auto call = [&](int count) {
+        for (int i = 0; i < count; ++i) host.run(&tool, {std::to_string(i), "probe", Json(Json::Object{})});
+        std::vector<Json> answers;
+        while (host.busy()) {
+            for (auto& finished : host.take_finished()) {
+                INFO(finished.envelope.dump());
+                REQUIRE(finished.envelope.find("result"));
+                answers.push_back(*finished.envelope.find("result"));
+            }
+            Poll poll;
+            host.add_to(poll);
+            if (host.running() > 0) poll.wait();
+            host.advance(poll);
+        }
+        return answers;
+    };
+    auto is = [](const Json& answer, pid_t id) { return *answer.find("id") == Json(static_cast<std::int64_t>(id)); };
+    CHECK(sandbox->standby() == Process::nobody);
+    CHECK(*call(1)[0].find("call") == Json(1));
+    sandbox->prepare();
+    auto first = sandbox->standby();
+    REQUIRE(first != Process::nobody);
+    sandbox->prepare();
+    CHECK(sandbox->standby() == first);
+    CHECK(host.jobs().empty());   // it is nobody's job, and nothing that a call has left
+    host.tidy();
+    CHECK(call(1)[0] == object({{"id", static_cast<std::int64_t>(first)}, {"call", 2}, {"read", ""}}));
+    CHECK(sandbox->standby() == Process::nobody);
+
+    // What changed in the folders on the way since then counts.
+    sandbox->prepare();
+    auto second = sandbox->standby();
+    site.folder.write("home/fresh", "fresh");
+    site.folder.write("home/.aws/key", "secret");
+    auto later = call(1)[0];
+    CHECK(later.text("read") == "fresh");
+    CHECK_FALSE(is(later, second));
+    CHECK((kill(second, 0) < 0 && errno == ESRCH));
+
+    // One that somebody has ended is made anew, and two calls at once have one between them.
+    sandbox->prepare();
+    auto third = sandbox->standby();
+    kill(third, SIGKILL);
+    CHECK(eventually([&] { sandbox->prepare(); return sandbox->standby() != third; }));
+    auto fourth = sandbox->standby();
+    auto both = call(2);
+    REQUIRE(both.size() == 2);
+    CHECK(is(both[0], fourth) != is(both[1], fourth));
+    sandbox->prepare();
+    auto last = sandbox->standby();
+    sandbox->close();
+    CHECK((kill(last, 0) < 0 && errno == ESRCH));
+}
+
 TEST_CASE("sandbox: the web searches alone read the file of keys")
 {
     if (missing()) return;

@@ -44,7 +44,7 @@ Result<Child> Child::start(Options options)
 
     auto process = Process::start({.argv = std::move(options.argv), .env = std::move(options.env),
                                    .in = in->read.get(), .out = out->write.get(), .err = err->write.get(),
-                                   .outlives_us = options.outlives_us, .confinement = options.confinement});
+                                   .outlives_us = options.outlives_us, .confinement = options.confinement, .standby = options.standby});
     if (!process)
         return process.error();
 

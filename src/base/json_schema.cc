@@ -159,13 +159,11 @@ std::string pointer_text(const auto& pointer)
 
 Status validate(const Json& schema, const Json& value)
 {
-    rapidjson::Document schema_document, document;
-    auto shape = checkable(schema);
-    schema_document.CopyFrom(to_rapid(shape, schema_document.GetAllocator()), schema_document.GetAllocator());
-    auto whole = with_whole_numbers(value);
-    auto rapid = to_rapid(whole, document.GetAllocator());
+    rapidjson::MemoryPoolAllocator<> memory(4096);   // bytes at a time: most of both is small
+    auto shape = checkable(schema), whole = with_whole_numbers(value);
+    auto rules = to_rapid(shape, memory), rapid = to_rapid(whole, memory);
 
-    rapidjson::SchemaDocument compiled(schema_document);
+    rapidjson::SchemaDocument compiled(rules);
     rapidjson::SchemaValidator validator(compiled);
     if (rapid.Accept(validator))
         return Done{};
