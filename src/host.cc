@@ -1,6 +1,7 @@
 #include "host.h"
 
 #include <algorithm>
+#include <fcntl.h>
 #include <unistd.h>
 
 namespace ik {
@@ -12,9 +13,33 @@ std::string words_of(const ToolCall& call)
     return command.empty() ? call.arguments.dump() : std::string(command);
 }
 
+bool make_empty(const std::string& path) { return bool(Fd(open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK))); }
+
 }
 
-Host::~Host() { rmdir(options_.outputs.c_str()); }   // stays where something is kept in it
+Host::~Host()
+{
+    for (auto& path : unused_) unlink(path.c_str());
+    rmdir(options_.outputs.c_str());   // stays where something is kept in it
+}
+
+std::string Host::take_output()
+{
+    while (!unused_.empty()) {
+        auto path = std::move(unused_.back());
+        unused_.pop_back();
+        if (access(path.c_str(), W_OK) == 0)
+            return path;
+    }
+    auto made = Outbox(options_.outputs, "running").file(std::to_string(numbers_));
+    return made ? made->second : "";
+}
+
+void Host::give_back_output(const std::string& path, bool nobody_has_it)
+{
+    if (nobody_has_it && make_empty(path)) unused_.push_back(path);
+    else if (!path.empty()) unlink(path.c_str());
+}
 
 void Host::refuse(ToolCall call, Json envelope) { finished_.push_back({std::move(call), std::move(envelope), {}, {}, {}}); }
 
@@ -26,11 +51,15 @@ void Host::run(const Tool* tool, const ToolCall& call, bool outside)
         return refuse(call, failure(code::tool_denied, "Tool '" + tool->name + "': " + *why));
     if (options_.sandbox && running_.empty())
         options_.sandbox->remember();
-    auto running = Running::start(*tool, call, {.number = ++numbers_, .session = options_.session, .outputs = options_.outputs,
+    ++numbers_;
+    auto output = take_output();
+    auto running = Running::start(*tool, call, {.number = numbers_, .session = options_.session, .outputs = options_.outputs, .output = output,
                                                 .limits = options_.rules.limits(*tool), .grants = options_.rules.grants(*tool), .cgroups = &cgroups_,
                                                  .sandbox = outside ? nullptr : options_.sandbox});
-    if (!running)
+    if (!running) {
+        give_back_output(output, true);
         return refuse(call, failure(running.error().code, running.error().message));
+    }
     running_.push_back(std::move(*running));
 }
 
@@ -68,8 +97,11 @@ void Host::finish(Running& running)
     auto finished = running.finish();
     if (options_.sandbox && !running.sandboxed())
         options_.sandbox->remember();   // what was done outside was meant
-    if (auto group = running.take_cgroup(); !cgroups_.take_back(group))
+    auto group = running.take_cgroup();
+    bool nobody_left = cgroups_.take_back(group);
+    if (!nobody_left)
         left_.keep(std::move(group));
+    give_back_output(running.output_path(), nobody_left);
     if (running.background())
         ended_.push_back({running.number(), std::move(finished)});
     else

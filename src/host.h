@@ -67,6 +67,10 @@ public:
     void tidy(const std::vector<pid_t>& others = {});
 
 private:
+    // An empty file that the next call may write to while it runs: one that an earlier call had, or a new one.
+    std::string take_output();
+    void give_back_output(const std::string& path, bool nobody_has_it);
+
     void refuse(ToolCall call, Json envelope);
     void finish(Running&);
     int put_in_background(Running&);
@@ -75,6 +79,7 @@ private:
     Options options_;
     Cgroups cgroups_;
     int numbers_ = 0;       // the last one that was given away, to a call or to a process
+    std::vector<std::string> unused_;   // such files
     std::vector<Running> running_;
     std::vector<Finished> finished_;
     std::vector<Ended> ended_;

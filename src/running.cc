@@ -87,8 +87,6 @@ Result<Running> Running::start(const Tool& tool, ToolCall call, Plan plan)
         group = std::move(*made);
 
     Outbox outbox(plan.outputs, call.id);
-    auto output = outbox.file("running");
-    auto output_path = output ? output->second : "";
     bool we_count = limits.processes && !group.limits_processes();
     auto threads = we_count ? threads_of_machine() : 0;
     auto readable = readable_files(tool, plan.grants);
@@ -99,7 +97,7 @@ Result<Running> Running::start(const Tool& tool, ToolCall call, Plan plan)
     confinement.limits = resource_limits(limits, group, threads);
     confinement.join = group.doors();
     auto standby = plan.sandbox ? plan.sandbox->take_standby(readable) : std::nullopt;
-    auto child = Child::start({.argv = tool.argv, .env = tool_environment({tool.name, plan.session, output_path, plan.sandbox ? plan.sandbox->temporary() : "", plan.number}, plan.grants.env),
+    auto child = Child::start({.argv = tool.argv, .env = tool_environment({tool.name, plan.session, plan.output, plan.sandbox ? plan.sandbox->temporary() : "", plan.number}, plan.grants.env),
                                .input = arguments->dump(), .confinement = &confinement, .standby = standby ? &*standby : nullptr, .limit = limits.time,
                                .max_out = limits.output});
     if (!child && !confinement.join.empty()) {   // a group that may not be entered
@@ -113,7 +111,7 @@ Result<Running> Running::start(const Tool& tool, ToolCall call, Plan plan)
     Running running(plan.number, std::move(call), std::move(*child), std::move(outbox));
     running.leader_ = running.child_.id();
     running.session_ = std::move(plan.session);
-    running.output_ = std::move(output_path);
+    running.output_ = std::move(plan.output);
     running.limits_ = limits;
     running.sandbox_ = plan.sandbox;
     running.cgroup_ = std::move(group);
@@ -219,8 +217,6 @@ Finished Running::finish()
     bool stopped = cancelled_ || child_.timed_out() || child_.too_much() || too_many_;
     if (stopped)
         end_all(0);
-    if (!output_.empty())
-        unlink(output_.c_str());
     bool failed = child_.exit->signal || child_.exit->code;
     bool refused = limits_.memory && !cgroup_.limits_memory() && failed && speaks_of_memory(child_.err);
     Ending ending{.exit = *child_.exit, .timed_out = child_.timed_out(), .cancelled = cancelled_,

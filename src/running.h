@@ -27,6 +27,7 @@ public:
         int number;              // of the call in its session
         std::string session;     // its id
         std::string outputs;     // folder for what is too long
+        std::string output;      // an empty file that the tool may write to while it runs; empty: none
         ToolLimits limits;
         ToolGrants grants;
         Cgroups* cgroups;        // borrowed for the start; none: the other means are used

@@ -285,7 +285,7 @@ TEST_CASE("sandbox: a command's output grows in the file that the host has named
     if (missing()) return;
     for (auto as_nobody : users()) {
         Site site(as_nobody);
-        CHECK(output_of(site.bash("echo marker; wc -c < $HOME/.local/state/ikigai/outputs/$IKIGAI_SESSION/call-running.txt")) == "marker\n7");
+        CHECK(output_of(site.bash("echo marker; wc -c < $HOME/.local/state/ikigai/outputs/$IKIGAI_SESSION/running-1.txt")) == "marker\n7");
     }
 }
 
@@ -302,7 +302,7 @@ TEST_CASE("sandbox: the file that a command's output grows in is there for every
         Host host({.session = "mine", .outputs = outputs, .sandbox = &*sandbox});
         Tool bash{"bash", tool("bash"), "system", {tool("bash")}, *parse_json(R"({"name":"bash","description":"","parameters":{"type":"object"}})")};
         for (auto* id : {"one", "two"}) {
-            host.run(&bash, {id, "bash", object({{"command", "echo marker; wc -c < " + outputs + "/" + id + "-running.txt"}})});
+            host.run(&bash, {id, "bash", object({{"command", "echo marker; wc -c < " + outputs + "/running-1.txt"}})});
             REQUIRE(eventually([&] {
                 Poll poll;
                 host.add_to(poll);
