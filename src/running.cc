@@ -140,9 +140,7 @@ void Running::add_to(Poll& poll) const
 
 void Running::advance(const Poll& poll)
 {
-    child_.advance(poll);
-    printed_.append(child_.out);
-    child_.out.clear();
+    child_.advance(poll, [this](std::string_view bytes) { printed_.append(bytes); });
     look_at_processes(poll);
 }
 

@@ -4,18 +4,19 @@
 #include <cerrno>
 #include <csignal>
 #include <fcntl.h>
+#include <span>
 #include <unistd.h>
 
 namespace ik {
 namespace {
 
 constexpr std::size_t much = 1 << 20;   // for who says that, a longer pipe is worth its while
+constexpr std::size_t long_pipe = 512 << 10;
 
 // Hands what can be read now to take; closes fd at its end. A bound on the rounds keeps one
 // loud child from starving the others. False where it cannot be read any more, though it has not ended.
-bool drain(Fd& fd, int rounds, auto take)
+bool drain(Fd& fd, std::span<char> buffer, int rounds, auto take)
 {
-    std::array<char, 65536> buffer;
     while (fd && rounds-- > 0) {
         auto n = read_some(fd.get(), buffer.data(), buffer.size());
         if (n > 0)
@@ -114,7 +115,7 @@ void Child::add_to(Poll& poll) const
         poll.until(*deadline_);
 }
 
-void Child::advance(const Poll& poll)
+void Child::advance(const Poll& poll, const Take& take)
 {
     if (exit)
         return;
@@ -124,6 +125,8 @@ void Child::advance(const Poll& poll)
     // Its end is looked at first: what it wrote before that is in the pipes by now.
     Exit status;
     bool gone = (!process_.ended() || poll.ready(process_.ended())) && process_.reap(status, stopping_);
+    std::array<char, 65536> small;
+    auto buffer = large_ ? std::span(large_.get(), long_pipe) : std::span(small);
     int rounds = gone ? 64 : 16;   // 64 are more than a pipe holds: somebody else writes on
     auto take_out = [&](std::string_view bytes) {
         if (printed_ + bytes.size() > max_out_) {
@@ -131,11 +134,12 @@ void Child::advance(const Poll& poll)
             bytes = bytes.substr(0, max_out_ - std::min(max_out_, printed_));
         }
         printed_ += bytes.size();
-        out += bytes;
+        if (take) take(bytes);
+        else out += bytes;
     };
     auto take_err = [&](std::string_view bytes) { err += bytes.substr(0, max_err_ - std::min(max_err_, err.size())); };
-    bool heard = !(gone || poll.ready(out_)) || drain(out_, rounds, take_out);
-    if (gone || poll.ready(err_)) drain(err_, rounds, take_err);
+    bool heard = !(gone || poll.ready(out_)) || drain(out_, buffer, rounds, take_out);
+    if (gone || poll.ready(err_)) drain(err_, buffer, rounds, take_err);
 
     if (gone) {
         in_.reset();
@@ -147,9 +151,9 @@ void Child::advance(const Poll& poll)
     }
     if (too_much_ || !heard)   // whoever speaks to nobody would never come to an end
         stop();
-    if (!long_pipe_ && printed_ >= much) {
-        long_pipe_ = true;
-        fcntl(out_.get(), F_SETPIPE_SZ, 256 << 10);   // where it may not, the turns are shorter
+    if (!large_ && printed_ >= much) {
+        large_ = std::make_unique_for_overwrite<char[]>(long_pipe);
+        fcntl(out_.get(), F_SETPIPE_SZ, long_pipe);   // where it may not, the turns are shorter
     }
     if (deadline_ && Clock::now() >= *deadline_) {
         if (stopping_) {

@@ -6,6 +6,8 @@
 #include "base/process.h"
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 
 namespace ik {
 
@@ -28,7 +30,9 @@ public:
     static Result<Child> start(Options);
 
     void add_to(Poll&) const;
-    void advance(const Poll&);      // moves whatever bytes can move, keeps the deadline
+    // Moves whatever bytes can move, keeps the deadline. take: gets what comes from its stdout, instead of out.
+    using Take = std::function<void(std::string_view)>;
+    void advance(const Poll&, const Take& take = {});
     void say(std::string_view bytes) { input_ += bytes; }
     void hang_up() { keep_stdin_ = false; feed(); }   // its stdin ends after what has been said
     void stop();                    // SIGTERM, then after the grace SIGKILL; ends as usual
@@ -52,7 +56,8 @@ private:
     Fd in_, out_, err_;
     std::string input_;
     std::size_t fed_ = 0;   // bytes of input_ that are written
-    bool keep_stdin_ = false, long_pipe_ = false;
+    bool keep_stdin_ = false;
+    std::unique_ptr<char[]> large_;   // what a loud one says is read into it
     std::size_t printed_ = 0, max_out_ = 0, max_err_ = 0;   // bytes
     milliseconds grace_{};
     Clock::time_point started_, ended_;
