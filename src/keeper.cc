@@ -125,7 +125,7 @@ void Keeper::ask_list(std::string_view folder, int limit)
 {
     auto question = object({{"type", "list"}, {"limit", limit}});
     if (!folder.empty()) question.set("folder", folder);
-    ask(std::move(question));
+    ask(question);
 }
 
 void Keeper::ask_load(std::string_view id) { ask(object({{"type", "load"}, {"session", id}})); }

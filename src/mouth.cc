@@ -68,8 +68,7 @@ std::string harmless(std::string_view text)
     for (std::size_t i = 0; i < clean.size(); ++i) {
         auto c = static_cast<unsigned char>(clean[i]);
         auto next = i + 1 < clean.size() ? static_cast<unsigned char>(clean[i + 1]) : 0;
-        if (c == '\n' || c == '\t') out += clean[i];
-        else if (c < 0x20) (out += '^') += static_cast<char>(c + 64);
+        if (c < 0x20 && c != '\n' && c != '\t') (out += '^') += static_cast<char>(c + 64);
         else if (c == 0x7F) out += "^?";
         else if (c == 0xC2 && next >= 0x80 && next < 0xA0) {   // C1 controls
             out += "\uFFFD";

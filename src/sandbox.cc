@@ -304,7 +304,7 @@ bool Sandbox::may_read(const std::string& named) const
 bool Sandbox::may_write(const std::string& named) const
 {
     auto path = real_path(named);
-    if (!active_ || beneath(path, temporary_) || beneath(path, "/dev/shm") || std::ranges::any_of(devices, [&](std::string device) { return path == "/dev/" + device; }))
+    if (!active_ || beneath(path, temporary_) || beneath(path, "/dev/shm") || std::ranges::any_of(devices, [&](const std::string& device) { return path == "/dev/" + device; }))
         return true;
     return writable_ && beneath(path, folder_) && !(path.size() > folder_.size() && Guard::covers(path.substr(folder_.size() + 1)));
 }

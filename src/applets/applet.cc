@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstring>
 #include <iterator>
+#include <new>
 #include <unistd.h>
 
 namespace ik {
@@ -162,6 +163,16 @@ Result<Json> read_arguments(const Applet& applet)
     return check(applet, std::move(*arguments));
 }
 
+// What work answers, or that there was not enough memory for it.
+auto in_memory(auto work) -> decltype(work())
+{
+    try {
+        return work();
+    } catch (const std::bad_alloc&) {
+        return Error{code::out_of_memory, "Out of memory"};
+    }
+}
+
 // One option word, or nothing: the exit status of what it asked for.
 std::optional<int> option(const Applet& applet, int argc, char** argv)
 {
@@ -258,9 +269,9 @@ int serve(const Applet& applet, int argc, char** argv)
 
     Answer answer(1);
     int status = 0;
-    auto arguments = read_arguments(applet);
+    auto arguments = in_memory([&] { return read_arguments(applet); });
     if (arguments) {
-        if (auto done = applet.run(std::move(*arguments), answer); !done) {
+        if (auto done = in_memory([&] { return applet.run(std::move(*arguments), answer); }); !done) {
             answer.fail(done.error());
             status = done.error().code == code::auth_missing ? 1 : 0;   // nothing was tried: somebody must set it up first
         }

@@ -121,7 +121,8 @@ public:
     Code code() const
     {
         const auto allow = answer(SECCOMP_RET_ALLOW);
-        std::vector<Case> all{{0, allow}};
+        std::vector<Case> all;
+        all.emplace_back(0, allow);
         for (auto& [number, what] : cases_) {
             bool follows = all.back().first == number;
             if (follows) all.pop_back();

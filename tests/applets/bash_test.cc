@@ -68,3 +68,17 @@ TEST_CASE("bash: the shell dies with the applet")
                   "for i in $(seq 100); do kill -0 $pid 2>/dev/null || { echo gone; exit; }; sleep 0.05; done");
     CHECK(ran.out == "gone\n");
 }
+
+TEST_CASE("bash: less memory than its arguments take is an answer")
+{
+    if (sanitized()) return skip("a sanitizer needs more address space");
+    Folder folder;
+    folder.write("input", object({{"command", ": " + std::string(30'000'000, 'x')}}).dump());
+    for (auto* room : {"40000", "60000"}) {
+        INFO(room);
+        auto ran = sh(std::string("ulimit -v ") + room + "; exec " + tool("bash") + " < input");
+        CHECK(ran.out == R"({"error":"Out of memory","error_code":"OUT_OF_MEMORY"})");
+        CHECK((ran.err.empty() || ran.err == "bash: Out of memory\n"));
+        CHECK(ran.status == (ran.err.empty() ? 0 : 1));
+    }
+}
