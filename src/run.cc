@@ -85,7 +85,7 @@ int run_tool(RunOptions options, const World& world)
         poll.wait();
         host->advance(poll);
         host->tidy();
-        if (auto number = signals.take()) {
+        if (auto number = poll.ready(signals.fd()) ? signals.take() : std::nullopt) {
             told_to_end = *number;
             host->cancel();
         }

@@ -19,9 +19,11 @@ bool drain(Fd& fd, std::span<char> buffer, int rounds, auto take)
 {
     while (fd && rounds-- > 0) {
         auto n = read_some(fd.get(), buffer.data(), buffer.size());
-        if (n > 0)
+        if (n > 0) {
             take(std::string_view(buffer.data(), static_cast<std::size_t>(n)));
-        else if (n < 0 && errno == EAGAIN)
+            if (static_cast<std::size_t>(n) < buffer.size())
+                return true;   // that was all
+        } else if (n < 0 && errno == EAGAIN)
             return true;
         else {
             fd.reset();
