@@ -250,7 +250,7 @@ picture: all $(BUILD)/unit
 
 # ---- What lets faults be seen that no test asks for.
 FILES = $(sources)
-lint: | $(deps)
+lint: $(BUILD)/commit.h | $(deps)
 	@make/packages clang-tidy-16 cppcheck shellcheck mandoc
 	@make/lint $(HTTPLIB) $(FILES)
 

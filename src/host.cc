@@ -30,6 +30,7 @@ std::string Host::take_output()
         unused_.pop_back();
         if (access(path.c_str(), W_OK) == 0)
             return path;
+        unlink(path.c_str());
     }
     auto made = Outbox(options_.outputs, "running").file(std::to_string(numbers_));
     return made ? made->second : "";

@@ -256,8 +256,8 @@ TEST_CASE("chat: a tool goes into the background while it runs, and the model is
     Home home;
     ModelServer server({stream_of({call("c1", "bash", R"({"command":"echo early; touch up; while ! [ -e go ]; do sleep 0.01; done; echo late"})")}),
                         stream_of({text("It goes on.")}), stream_of({text("I see.")})});
-    auto env = environment();
-    for (auto& each : home.env(at(server))) env.push_back(each);
+    auto env = home.env(at(server));
+    env.push_back("PATH=/usr/bin:/bin");
     auto started = Child::start({.argv = {ikigai(), "chat"}, .env = env, .keep_stdin = true, .limit = std::chrono::seconds(30)});
     REQUIRE(started);
     auto& child = *started;

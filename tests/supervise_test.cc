@@ -4,6 +4,7 @@
 
 #include "base/cgroup.h"
 #include "base/child.h"
+#include "base/family.h"
 
 #include <catch2/catch.hpp>
 #include <csignal>
@@ -47,6 +48,13 @@ struct Scene {
         }
     }
 };
+
+
+bool groups_can_be_made()
+{
+    Cgroups probe("ikigai-probe-" + std::to_string(getpid()));
+    return probe.make("1", {.processes = 100}).has_value();
+}
 
 }
 
@@ -136,13 +144,25 @@ TEST_CASE("supervise: what a tool leaves running is said")
     CHECK(ikigai(home, {"run", "bash", R"({"command":"sleep 0"})"}).err == "");
 }
 
+TEST_CASE("supervise: all that is called ikigai killed at once")
+{
+    if (!groups_can_be_made())
+        return skip("no control group can be made here");
+    Scene scene;
+    scene.wait_until_up();
+    auto shell = scene.id("shell"), daemon = scene.id("daemon");
+    int killed = 0;
+    for (auto& each : descendants(scene.child.id()))
+        if (sh("cat /proc/" + std::to_string(each.id) + "/comm").out == "ikigai\n") killed += kill(each.id, SIGKILL) == 0;
+    kill(scene.child.id(), SIGKILL);
+    CHECK(killed >= 1);
+    scene.finish();
+    CHECK(eventually([&] { return !runs(shell) && !runs(daemon); }));
+}
+
 TEST_CASE("supervise: both killed at once")
 {
-    bool groups = false;
-    {
-        Cgroups probe("ikigai-probe-" + std::to_string(getpid()));
-        groups = probe.make("1", {.processes = 100}).has_value();
-    }
+    bool groups = groups_can_be_made();
     Scene scene;
     scene.wait_until_up();
     auto inner = scene.inner(), shell = scene.id("shell"), daemon = scene.id("daemon"), group = getpgid(shell);

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -153,6 +154,7 @@ void keep_only(int fd)
 // left in their own way, and kills the rest. Where both are dead it does so at once.
 [[noreturn]] void watch_over(int life, const std::vector<std::string>& folders, pid_t inner, pid_t outer)
 {
+    prctl(PR_SET_NAME, "tools-guard");   // so that `pkill -9 ikigai` leaves it to its work
     setsid();
     sigset_t all;
     sigfillset(&all);

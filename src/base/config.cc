@@ -176,7 +176,9 @@ ConfigFile read_config(const std::string& path, std::span<const ConfigKey> keys)
     }
     out.there = true;
     out.lines = std::move(written->lines);
-    for (auto& [name, said] : *members) {
+    for (auto& member : *members) {
+        auto& name = member.first;
+        auto& said = member.second;
         auto key = std::ranges::find(keys, name, &ConfigKey::name);
         auto value = key == keys.end() ? said : as_text(*key, said);
         auto warn = [&](const std::string& why) { out.warnings.push_back(out.place(name) + ": " + why); };
