@@ -50,14 +50,16 @@ constexpr auto escapes = [] {
 }();
 
 #ifdef __SSE2__
-// A bit for each byte that a JSON string cannot have as it is.
-unsigned escaped(__m128i chunk)
+// Where a byte is that a JSON string cannot have as it is.
+__m128i not_verbatim(__m128i chunk)
 {
     const auto last_control = _mm_set1_epi8(0x1F);
     auto control = _mm_cmpeq_epi8(_mm_max_epu8(chunk, last_control), last_control);
     auto marks = _mm_or_si128(_mm_cmpeq_epi8(chunk, _mm_set1_epi8('"')), _mm_cmpeq_epi8(chunk, _mm_set1_epi8('\\')));
-    return bits(_mm_or_si128(control, marks));
+    return _mm_or_si128(control, marks);
 }
+
+unsigned escaped(__m128i chunk) { return bits(not_verbatim(chunk)); }
 #endif
 
 }
@@ -119,8 +121,11 @@ std::size_t verbatim_prefix(std::string_view bytes)
 {
     std::size_t i = 0;
 #ifdef __SSE2__
+    auto chunk = [&](std::size_t at) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes.data() + at)); };
+    auto two = [&](std::size_t at) { return _mm_or_si128(not_verbatim(chunk(at)), not_verbatim(chunk(at + 16))); };
+    while (i + 64 <= bytes.size() && !bits(_mm_or_si128(two(i), two(i + 32)))) i += 64;   // one look at four of them
     for (; i + 16 <= bytes.size(); i += 16)
-        if (auto found = escaped(_mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes.data() + i))))
+        if (auto found = escaped(chunk(i)))
             return i + static_cast<unsigned>(std::countr_zero(found));
 #endif
     while (i < bytes.size() && !escape_of(static_cast<unsigned char>(bytes[i])))
