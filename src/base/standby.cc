@@ -62,32 +62,37 @@ bool send_all(int socket, std::string_view bytes)
     return true;
 }
 
-std::vector<int> receive_head(int socket, Head& head)
+struct Request {
+    Head head;
+    std::vector<int> files;
+    std::string text;
+};
+
+// 0, or errno; -1 where nobody asks any more.
+int receive(int socket, Request& request)
 {
     Control control{};
-    iovec part{&head, sizeof head};
+    iovec part{&request.head, sizeof request.head};
     msghdr message{.msg_name = nullptr, .msg_namelen = 0, .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes,
                    .msg_controllen = sizeof control.bytes, .msg_flags = 0};
-    if (recvmsg(socket, &message, MSG_CMSG_CLOEXEC | MSG_WAITALL) != static_cast<ssize_t>(sizeof head))
-        return {};
+    auto got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC | MSG_WAITALL);
+    if (got <= 0)
+        return got == 0 ? -1 : errno;
+    auto& head = request.head;
     auto* first = CMSG_FIRSTHDR(&message);
-    if (!first || first->cmsg_type != SCM_RIGHTS || first->cmsg_len != CMSG_LEN(head.files * sizeof(int)))
-        return {};
-    std::vector<int> files(head.files);
-    std::memcpy(files.data(), CMSG_DATA(first), files.size() * sizeof(int));
-    return files;
-}
-
-std::optional<std::string> receive(int socket, std::size_t size)
-{
-    std::string out(size, '\0');
-    for (std::size_t done = 0; done < size;) {
-        auto n = read_some(socket, out.data() + done, size - done);
+    if (got != static_cast<ssize_t>(sizeof head) || !first || first->cmsg_type != SCM_RIGHTS || head.files < 3 || head.files > most_files
+        || first->cmsg_len != CMSG_LEN(head.files * sizeof(int)) || head.bytes > most_bytes || head.limits * sizeof(ResourceLimit) > head.bytes)
+        return EPROTO;
+    request.files.resize(head.files);
+    std::memcpy(request.files.data(), CMSG_DATA(first), head.files * sizeof(int));
+    request.text.resize(head.bytes);
+    for (std::size_t done = 0; done < head.bytes;) {
+        auto n = read_some(socket, request.text.data() + done, head.bytes - done);
         if (n <= 0)
-            return {};
+            return n == 0 ? -1 : errno;
         done += static_cast<std::size_t>(n);
     }
-    return out;
+    return 0;
 }
 
 // So many strings from there on, and the null pointer after them.
@@ -97,6 +102,25 @@ std::vector<char*> pointers(char*& at, char* end, std::size_t count)
     for (; out.size() < count && at < end; at += std::strlen(at) + 1) out.push_back(at);
     out.push_back(nullptr);
     return out;
+}
+
+// errno, where it comes back.
+int become_what_is_asked(Request request)
+{
+    Confinement confinement{.limits = std::vector<ResourceLimit>(request.head.limits), .join = {request.files.begin() + 3, request.files.end()}};
+    char *at = request.text.data(), *end = at + request.text.size();
+    for (auto& limit : confinement.limits) {
+        std::memcpy(&limit, at, sizeof limit);
+        at += sizeof limit;
+    }
+    auto argv = pointers(at, end, request.head.words), env = pointers(at, end, request.head.variables);
+    for (int i = 0; i < 3; ++i)
+        if (dup2(request.files[static_cast<std::size_t>(i)], i) < 0)
+            return errno;
+    if (int why = confine(confinement))
+        return why;
+    execve(argv[0], argv.data(), env.data());
+    return errno;
 }
 
 }
@@ -146,29 +170,15 @@ std::optional<Process> Standby::become(const Program& program) &&
 
 int stand_by()
 {
-    Fd socket(fcntl(0, F_DUPFD_CLOEXEC, 3));
-    Head head{};
     struct stat info {};
     if (fstat(0, &info) < 0 || !S_ISSOCK(info.st_mode))
         return 2;
-    auto files = receive_head(socket.get(), head);
-    auto text = files.size() >= 3 && head.bytes <= most_bytes && head.limits * sizeof(ResourceLimit) <= head.bytes ? receive(socket.get(), head.bytes) : std::nullopt;
-    if (!text)
-        return 0;   // nobody wants it any more
-    Confinement confinement{.limits = std::vector<ResourceLimit>(head.limits), .join = {files.begin() + 3, files.end()}};
-    char *at = text->data(), *end = text->data() + text->size();
-    for (auto& limit : confinement.limits) {
-        std::memcpy(&limit, at, sizeof limit);
-        at += sizeof limit;
-    }
-    auto argv = pointers(at, end, head.words), env = pointers(at, end, head.variables);
-
-    int why = 0;
-    for (int i = 0; i < 3; ++i)
-        if (dup2(files[static_cast<std::size_t>(i)], i) < 0) why = errno;
-    if (!why) why = confine(confinement);
-    if (!why) execve(argv[0], argv.data(), env.data());
-    why = why ? why : errno;
+    Fd socket(fcntl(0, F_DUPFD_CLOEXEC, 3));
+    Request request{};
+    int why = receive(socket.get(), request);
+    if (why < 0)
+        return 0;
+    if (!why) why = become_what_is_asked(std::move(request));
     [[maybe_unused]] auto told = send(socket.get(), &why, sizeof why, MSG_NOSIGNAL);
     return 127;
 }
