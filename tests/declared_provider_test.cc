@@ -7,7 +7,6 @@
 #include "base/text.h"
 
 #include <catch2/catch.hpp>
-#include <fstream>
 #include <sys/stat.h>
 
 using namespace ik;
@@ -28,12 +27,6 @@ void declare(const Home& home, const ModelServer& server, const std::string& mor
 Ran ask(const Home& home, std::vector<std::string> env = {}) { return ikigai(home, {"chat", "-p", "hi", "--provider", "work"}, "", env); }
 
 std::string sent_key(const ModelServer& server, std::size_t request = 0) { return server.requests().at(request).header("Authorization"); }
-
-std::string contents(const fs::path& path)
-{
-    std::ifstream in(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-}
 
 }
 
@@ -151,12 +144,12 @@ TEST_CASE("keys: in no process's environment or command line, in no output, in n
         for (std::size_t i = 0; i < ours.size(); ++i)
             for (auto& entry : fs::directory_iterator("/proc")) {
                 if (entry.path().filename().string().find_first_not_of("0123456789") != std::string::npos) continue;
-                auto stat = contents(entry.path() / "stat");
+                auto stat = contents_of(entry.path() / "stat");
                 auto after = stat.rfind(") ");
                 if (after != stat.npos && stat.substr(after + 4, stat.find(' ', after + 4) - after - 4) == ours[i]) ours.push_back(entry.path().filename());
             }
         for (auto& id : ours) {
-            for (auto* what : {"environ", "cmdline"}) seen += contents("/proc/" + id + "/" + what);
+            for (auto* what : {"environ", "cmdline"}) seen += contents_of("/proc/" + id + "/" + what);
             ++looked_at;
         }
         home.write("seen", "");
@@ -167,7 +160,7 @@ TEST_CASE("keys: in no process's environment or command line, in no output, in n
     CHECK(told.find("PATH=") != std::string::npos);
     std::string files;
     for (auto& entry : fs::recursive_directory_iterator(home.path))
-        if (entry.is_regular_file()) files += contents(entry.path());
+        if (entry.is_regular_file()) files += contents_of(entry.path());
     for (auto& secret : {key, login, web})
         for (auto* text : {&seen, &files, &child->out, &child->err}) {
             INFO(secret);

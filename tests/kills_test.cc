@@ -9,7 +9,6 @@
 #include <catch2/catch.hpp>
 #include <csignal>
 #include <cstdlib>
-#include <fstream>
 #include <random>
 #include <unistd.h>
 
@@ -93,8 +92,7 @@ std::vector<pid_t> processes_of(const Home& home)
     std::error_code gone;
     for (fs::directory_iterator entry("/proc", gone), end; !gone && entry != end; entry.increment(gone)) {
         auto id = std::atoi(entry->path().filename().c_str());
-        std::ifstream in(entry->path() / "environ", std::ios::binary);
-        std::string variables{std::istreambuf_iterator<char>(in), {}};
+        auto variables = contents_of(entry->path() / "environ");
         if (id > 1 && id != getpid() && variables.find("HOME=" + home.path + '\0') != variables.npos && runs(id)) out.push_back(id);
     }
     return out;

@@ -47,9 +47,7 @@ Figures figures(const Home& home)
     std::error_code gone;
     for (fs::directory_iterator each("/proc", gone), end; !gone && each != end; each.increment(gone)) {
         auto& entry = *each;
-        std::ifstream in(entry.path() / "environ", std::ios::binary);
-        std::string variables{std::istreambuf_iterator<char>(in), {}};
-        if (variables.find("HOME=" + home.path + '\0') == variables.npos) continue;
+        if (contents_of(entry.path() / "environ").find("HOME=" + home.path + '\0') == std::string::npos) continue;
         ++out.processes;
         out.memory += private_memory(entry.path());
         out.descriptors += entries(entry.path() / "fd");

@@ -12,7 +12,6 @@
 #include <ctime>
 #include <elf.h>
 #include <fcntl.h>
-#include <fstream>
 #include <iterator>
 #include <linux/filter.h>
 #include <linux/futex.h>
@@ -58,12 +57,6 @@ void stop_at(const std::vector<long>& numbers)
         _exit(127);
 }
 
-std::string whole_file(const std::string& path)
-{
-    std::ifstream in(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-}
-
 std::string all_of(const Fd& file)
 {
     struct stat info {};
@@ -90,7 +83,7 @@ bool copy_in(pid_t id, std::uint64_t address, void* from, std::size_t size)
 
 bool waits(pid_t id, std::uint64_t fd)
 {
-    auto info = whole_file("/proc/" + std::to_string(id) + "/fdinfo/" + std::to_string(fd));
+    auto info = contents_of("/proc/" + std::to_string(id) + "/fdinfo/" + std::to_string(fd));
     auto at = info.find("flags:");
     return at == info.npos || !(std::stoul(info.substr(at + 6), nullptr, 8) & O_NONBLOCK);
 }
@@ -303,7 +296,7 @@ void Tracer::born(pid_t parent, pid_t child, bool thread)
 void Tracer::executed(pid_t id)
 {
     auto folder = "/proc/" + std::to_string(id);
-    auto words = whole_file(folder + "/cmdline");
+    auto words = contents_of(folder + "/cmdline");
     std::string name = words.c_str();
     name = name.substr(name.rfind('/') + 1);
     if (name == "ikigai" && words.size() > words.find('\0') + 1) name += std::string(" ") + (words.c_str() + words.find('\0') + 1);

@@ -5,6 +5,7 @@
 #define CATCH_CONFIG_EXTERNAL_INTERFACES
 #include <catch2/catch.hpp>
 #include <cstdlib>
+#include <fcntl.h>
 #include <fstream>
 #include <iterator>
 #include <sys/stat.h>
@@ -154,6 +155,16 @@ Ran ikigai(const Home& home, std::vector<std::string> words, std::string input, 
 {
     words.insert(words.begin(), ikigai());
     return run({.argv = std::move(words), .input = std::move(input), .env = home.env(std::move(env)), .limit = std::chrono::seconds(60)});
+}
+
+std::string contents_of(const std::string& path)
+{
+    Fd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    std::string out;
+    char some[65536];
+    for (std::ptrdiff_t n; file && (n = read_some(file.get(), some, sizeof some)) > 0;)
+        out.append(some, static_cast<std::size_t>(n));
+    return out;
 }
 
 bool runs(pid_t id)

@@ -59,6 +59,9 @@ struct Run {
 Ran run(const Run&);
 Ran sh(const std::string& line, std::string input = "");
 
+// What is in the file, as far as it can be read: a process may end while /proc tells of it.
+std::string contents_of(const std::string& path);
+
 // `ikigai` with these words.
 Ran ikigai(const Home&, std::vector<std::string> words, std::string input = "", std::vector<std::string> env = {});
 
