@@ -186,7 +186,7 @@ TEST_CASE("supervise: as process 1 it takes leave of strangers, and leaves nothi
         return skip("needs root for a process namespace");
     Home home;
     // Strangers whose parents end at once come to process 1, while it runs.
-    auto command = R"({"command":"for i in 1 2 3 4 5; do setsid sh -c 'sleep 0.05 &' ; done; sleep 0.3; grep -l '^State:.Z' /proc/[0-9]*/status | wc -l; setsid sleep 300 & cat /proc/1/comm"})";
+    auto command = R"({"command":"for i in 1 2 3 4 5; do setsid sh -c 'sleep 0.05 &' ; done; sleep 0.3; grep -l '^State:.Z' /proc/[0-9]*/status | wc -l; setsid sleep 300 & until grep -q sleep /proc/$!/comm; do :; done; cat /proc/1/comm"})";
     auto ran = run({.argv = {"/usr/bin/unshare", "--pid", "--fork", "--mount-proc", ikigai(), "run", "bash", command}, .env = home.env()});
     INFO(ran.out << ran.err);
     if (ran.err.find("unshare failed") != std::string::npos)
