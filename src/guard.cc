@@ -129,16 +129,7 @@ bool Guard::restore(const std::string& name, const std::string& aside, const Pie
     return true;
 }
 
-bool Guard::changed() const
-{
-    auto now = look();
-    return std::ranges::any_of(before_, [&](auto& each) {
-        auto found = now.find(each.first);
-        return found == now.end() || found->second != each.second;
-    });
-}
-
-std::vector<std::string> Guard::put_back(const Confinement* confinement)
+std::vector<std::string> Guard::put_back(FunctionRef<const Confinement*()> confinement)
 {
     std::vector<std::string> said;
     auto now = look();
@@ -151,9 +142,10 @@ std::vector<std::string> Guard::put_back(const Confinement* confinement)
             continue;
         }
         auto aside = name + ".refused-" + new_id();
-        pid_t id = confinement ? fork() : -1;
+        auto* rules = confinement();
+        pid_t id = rules ? fork() : -1;
         if (id == 0)
-            _exit(chdir(folder_.c_str()) == 0 && confine(*confinement) == 0 && restore(name, aside, piece) ? 0 : 1);
+            _exit(chdir(folder_.c_str()) == 0 && confine(*rules) == 0 && restore(name, aside, piece) ? 0 : 1);
         int status = 1;
         while (id > 0 && waitpid(id, &status, 0) < 0 && errno == EINTR)
             ;

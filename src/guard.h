@@ -5,6 +5,7 @@
 
 #include "base/confine.h"
 #include "base/file.h"
+#include "base/function_ref.h"
 
 #include <map>
 #include <optional>
@@ -20,12 +21,10 @@ public:
 
     void remember();
 
-    bool changed() const;   // since then
-
     // Puts back what has changed since; what was found instead stays beside it, under another name. Done by a process that
     // is confined as the tools are, so that a link that one of them has left leads it nowhere; where it cannot be confined
-    // (null), nothing is put back. A sentence for each.
-    std::vector<std::string> put_back(const Confinement*);
+    // (null), nothing is put back. A sentence for each. confinement: asked only where something has changed.
+    std::vector<std::string> put_back(FunctionRef<const Confinement*()> confinement);
 
 private:
     struct Entry {

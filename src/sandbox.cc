@@ -285,10 +285,12 @@ void Sandbox::remember()
 
 std::vector<std::string> Sandbox::put_back()
 {
-    if (!active_ || !guard_ || !guard_->changed())
+    if (!active_ || !guard_)
         return {};
-    auto rules = confinement();
-    return guard_->put_back(rules ? *rules : nullptr);
+    return guard_->put_back([&] {
+        auto rules = confinement();
+        return rules ? *rules : nullptr;
+    });
 }
 
 bool Sandbox::may_read(const std::string& named) const
