@@ -5,8 +5,8 @@
 #include "host.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <chrono>
+#include <cstdio>
 #include <stdexcept>
 #include <thread>
 

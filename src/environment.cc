@@ -71,8 +71,7 @@ void hide_secrets()
     kept.reserve(count);
     for (char** entry = environ; entry && *entry; ++entry) {
         std::string_view text = *entry;
-        auto end = text.find('=');
-        if (end == text.npos || !looks_secret(text.substr(0, end), text.substr(end + 1)))
+        if (may_see(text, {}))
             continue;
         kept.emplace_back(text);
         explicit_bzero(*entry, text.size());

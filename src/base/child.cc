@@ -45,9 +45,11 @@ Result<Child> Child::start(Options options)
     if (options.no_stdin)
         in->read = nothing();
 
-    auto process = Process::start({.argv = std::move(options.argv), .env = std::move(options.env),
-                                   .in = in->read.get(), .out = out->write.get(), .err = err->write.get(),
-                                   .outlives_us = options.outlives_us, .confinement = options.confinement, .standby = options.standby});
+    Program program{.argv = std::move(options.argv), .env = std::move(options.env),
+                    .in = in->read.get(), .out = out->write.get(), .err = err->write.get(),
+                    .outlives_us = options.outlives_us, .confinement = options.confinement};
+    auto ready = options.standby ? std::move(*options.standby).become(program) : std::nullopt;
+    auto process = ready ? Result(std::move(*ready)) : Process::start(program);
     if (!process)
         return process.error();
 

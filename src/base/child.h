@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/poll.h"
-#include "base/process.h"
+#include "base/standby.h"
 
 #include <cstdint>
 #include <functional>
@@ -21,7 +21,7 @@ public:
         bool no_stdin = false;                       // nothing()
         bool outlives_us = false;                    // see Program
         const Confinement* confinement = nullptr;    // borrowed for the start
-        Standby* standby = nullptr;                  // see Program
+        Standby* standby = nullptr;                  // borrowed, and used up: one that is confined so already
         std::optional<milliseconds> limit = {};      // then it is stopped
         milliseconds grace = std::chrono::seconds(2);   // between SIGTERM and SIGKILL
         std::size_t max_out = SIZE_MAX;              // more bytes than that on stdout: it is stopped

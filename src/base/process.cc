@@ -1,7 +1,5 @@
 #include "base/process.h"
 
-#include "base/standby.h"
-
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -140,8 +138,6 @@ void silence_child_bell()
 
 Result<Process> Process::start(const Program& program)
 {
-    if (auto known = program.standby ? std::move(*program.standby).become(program) : std::nullopt)
-        return std::move(*known);
     auto argv = pointers(program.argv), env = pointers(program.env);
     Plan plan{argv.data(), env.data(), {program.in, program.out, program.err}, program.own_session, program.outlives_us, program.confinement, getpid()};
 

@@ -19,8 +19,6 @@ struct Exit {
     friend bool operator==(const Exit&, const Exit&) = default;
 };
 
-class Standby;
-
 struct Program {
     std::vector<std::string> argv;   // argv[0] is run as it is: no search in PATH
     std::vector<std::string> env;    // "NAME=value", all of it
@@ -28,7 +26,6 @@ struct Program {
     bool own_session = true;         // setsid, so that it has no terminal and is a group of its own
     bool outlives_us = false;        // it ends by itself, when its input does: neither our death nor ~Process kills it
     const Confinement* confinement = nullptr;   // borrowed; none: it may do what we may
-    Standby* standby = nullptr;      // borrowed, and used up: one that is confined so already
 };
 
 // The environment of this process.

@@ -35,31 +35,18 @@ std::string following(const Program& program, const Confinement& confinement)
     return out;
 }
 
-bool send_head(int socket, Head head, const std::vector<int>& files)
+bool send_request(int socket, Head head, const std::vector<int>& files, std::string bytes)
 {
     Control control{};
-    iovec part{&head, sizeof head};
-    msghdr message{.msg_name = nullptr, .msg_namelen = 0, .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes,
+    iovec parts[]{{&head, sizeof head}, {bytes.data(), bytes.size()}};
+    msghdr message{.msg_name = nullptr, .msg_namelen = 0, .msg_iov = parts, .msg_iovlen = 2, .msg_control = control.bytes,
                    .msg_controllen = CMSG_SPACE(files.size() * sizeof(int)), .msg_flags = 0};
     auto* first = CMSG_FIRSTHDR(&message);
     first->cmsg_level = SOL_SOCKET;
     first->cmsg_type = SCM_RIGHTS;
     first->cmsg_len = CMSG_LEN(files.size() * sizeof(int));
     std::memcpy(CMSG_DATA(first), files.data(), files.size() * sizeof(int));
-    return sendmsg(socket, &message, MSG_NOSIGNAL) == static_cast<ssize_t>(sizeof head);
-}
-
-bool send_all(int socket, std::string_view bytes)
-{
-    while (!bytes.empty()) {
-        auto n = send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        bytes.remove_prefix(static_cast<std::size_t>(n));
-    }
-    return true;
+    return sendmsg(socket, &message, MSG_NOSIGNAL) == static_cast<ssize_t>(sizeof head + bytes.size());
 }
 
 struct Request {
@@ -86,13 +73,8 @@ int receive(int socket, Request& request)
     request.files.resize(head.files);
     std::memcpy(request.files.data(), CMSG_DATA(first), head.files * sizeof(int));
     request.text.resize(head.bytes);
-    for (std::size_t done = 0; done < head.bytes;) {
-        auto n = read_some(socket, request.text.data() + done, head.bytes - done);
-        if (n <= 0)
-            return n == 0 ? -1 : errno;
-        done += static_cast<std::size_t>(n);
-    }
-    return 0;
+    auto rest = recv(socket, request.text.data(), head.bytes, MSG_WAITALL);
+    return rest < 0 ? errno : static_cast<std::size_t>(rest) < head.bytes ? -1 : 0;
 }
 
 // So many strings from there on, and the null pointer after them.
@@ -156,7 +138,7 @@ std::optional<Process> Standby::become(const Program& program) &&
     auto bytes = following(program, confinement);
     Head head{static_cast<std::uint32_t>(program.argv.size()), static_cast<std::uint32_t>(program.env.size()),
               static_cast<std::uint32_t>(confinement.limits.size()), static_cast<std::uint32_t>(files.size()), bytes.size()};
-    if (files.size() > most_files || bytes.size() > most_bytes || !send_head(socket_.get(), head, files) || !send_all(socket_.get(), bytes))
+    if (files.size() > most_files || bytes.size() > most_bytes || !send_request(socket_.get(), head, files, std::move(bytes)))
         return {};
     // Its end closes with exec, and says nothing then. Who takes longer has its limit of time all the same.
     pollfd answer{socket_.get(), POLLIN, 0};

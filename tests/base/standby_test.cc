@@ -1,5 +1,6 @@
 #include "base/standby.h"
 
+#include "base/child.h"
 #include "base/landlock.h"
 #include "support/world.h"
 
@@ -118,11 +119,10 @@ TEST_CASE("standby: where it cannot become the program, nothing runs and nothing
     auto standby = waiting(rules.confinement);
     kill(standby.id(), SIGKILL);
     CHECK(eventually([&] { return !standby.waits(); }));
-    touch.confinement = &rules.confinement;
-    touch.standby = &standby;
-    auto process = Process::start(touch);
-    REQUIRE(process);
-    CHECK(process->wait() == Exit{});
+    auto child = Child::start({.argv = touch.argv, .env = {}, .confinement = &rules.confinement, .standby = &standby});
+    REQUIRE(child);
+    wait_for(*child);
+    CHECK(*child->exit == Exit{});
     CHECK(std::filesystem::exists(folder / "made"));
 }
 
