@@ -4,7 +4,6 @@
 #include "support/world.h"
 
 #include <catch2/catch.hpp>
-#include <fstream>
 
 using namespace ik::test;
 
@@ -24,8 +23,7 @@ void try_seeds(const std::string& target, void (*run)(std::string_view))
     auto all = seeds(target);
     CHECK(!all.empty());
     for (auto& path : all) {
-        std::ifstream in(path, std::ios::binary);
-        std::string bytes(std::istreambuf_iterator<char>(in), {});
+        auto bytes = contents_of(path);
         INFO(path);
         CHECK_NOTHROW(run(bytes));
         CHECK_NOTHROW(run(bytes.substr(0, bytes.size() / 2)));

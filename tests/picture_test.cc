@@ -104,11 +104,7 @@ private:
 
 std::string picture() { return root() + "/man/conversation.svg"; }
 
-std::string in_file()
-{
-    std::ifstream in(picture(), std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-}
+std::string in_file() { return contents_of(picture()); }
 
 }
 

@@ -81,4 +81,7 @@ TEST_CASE("bash: less memory than its arguments take is an answer")
         CHECK((ran.err.empty() || ran.err == "bash: Out of memory\n"));
         CHECK(ran.status == (ran.err.empty() ? 0 : 1));
     }
+    auto ran = sh("ulimit -v 60000; exec " + ikigai() + " run bash < input");
+    CHECK(ran.err.find("ikigai: out of memory\n") != std::string::npos);
+    CHECK(ran.status != 0);
 }

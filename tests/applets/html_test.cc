@@ -371,10 +371,6 @@ TEST_CASE("html: every word that is seen is there once, in order")
 
 TEST_CASE("html: the pages in tests/pages become their markdown")
 {
-    auto slurp = [](const std::filesystem::path& path) {
-        std::ifstream in(path, std::ios::binary);
-        return std::string(std::istreambuf_iterator<char>(in), {});
-    };
     auto folder = std::filesystem::path(test::root()) / "tests/pages";
     int count = 0;
     if (std::filesystem::is_directory(folder))
@@ -382,10 +378,10 @@ TEST_CASE("html: the pages in tests/pages become their markdown")
             if (entry.path().extension() != ".html")
                 continue;
             ++count;
-            auto expected = slurp(std::filesystem::path(entry.path()).replace_extension(".md"));
+            auto expected = test::contents_of(std::filesystem::path(entry.path()).replace_extension(".md"));
             while (expected.ends_with('\n')) expected.pop_back();
             INFO(entry.path().filename().string());
-            CHECK(md(slurp(entry.path())) == expected);
+            CHECK(md(test::contents_of(entry.path())) == expected);
         }
     std::cout << "html: " << count << " pages\n";
 }

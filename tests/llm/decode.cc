@@ -3,18 +3,11 @@
 #include "support/world.h"
 
 #include <catch2/catch.hpp>
-#include <fstream>
 
 namespace ik::test {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string file(const fs::path& path)
-{
-    std::ifstream in(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-}
 
 void check_recording(const Decoding& got, const Json& expected)
 {
@@ -115,8 +108,8 @@ void check_recordings(std::string_view provider)
     for (auto& entry : fs::directory_iterator(folder)) {
         if (entry.path().extension() != ".sse") continue;
         ++found;
-        auto stream = file(entry.path());
-        auto expected = parse_json(file(fs::path(entry.path()).replace_extension("expect.json")));
+        auto stream = contents_of(entry.path());
+        auto expected = parse_json(contents_of(fs::path(entry.path()).replace_extension("expect.json")));
         REQUIRE(expected);
         for (auto size : read_sizes)
             for (bool crlf : {false, true}) {
@@ -162,12 +155,12 @@ std::optional<std::string> recorded_stream(std::string_view provider, const std:
         skip("no recordings of real services here (RECORDINGS names their folder)");
         return {};
     }
-    return file(path);
+    return contents_of(path);
 }
 
 Json recorded_request(std::string_view provider, const std::string& name)
 {
-    auto value = parse_json(file(fs::path(recordings()) / provider / (name + ".request.json")));
+    auto value = parse_json(contents_of(fs::path(recordings()) / provider / (name + ".request.json")));
     return value ? *value : Json();
 }
 

@@ -6,7 +6,6 @@
 
 #include <catch2/catch.hpp>
 #include <zlib.h>
-#include <fstream>
 
 using namespace ik;
 using namespace ik::test;
@@ -131,8 +130,7 @@ TEST_CASE("llm: a long answer needs little memory")
         child->advance(poll);
     }
     REQUIRE(!child->exit);
-    std::ifstream status("/proc/" + std::to_string(child->id()) + "/status");
-    std::string all(std::istreambuf_iterator<char>(status), {});
+    auto all = contents_of("/proc/" + std::to_string(child->id()) + "/status");
     auto at = all.find("VmHWM:");
     REQUIRE(at != std::string::npos);
     CHECK(std::stol(all.substr(at + 6)) < 20 << 10);

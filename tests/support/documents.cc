@@ -4,8 +4,6 @@
 #include "support/world.h"
 
 #include <catch2/catch.hpp>
-#include <fstream>
-#include <iterator>
 
 namespace ik::test {
 namespace {
@@ -31,8 +29,7 @@ bool names(const std::string& line, const std::string& path)
 
 std::string document(const std::string& name)
 {
-    std::ifstream in(root() + "/" + name, std::ios::binary);
-    std::string text(std::istreambuf_iterator<char>(in), {});
+    auto text = contents_of(root() + "/" + name);
     INFO(name);
     REQUIRE(!text.empty());
     return text;

@@ -105,8 +105,7 @@ void Folder::write(const std::string& name, std::string_view content, int mode) 
 
 std::string Folder::read(const std::string& name) const
 {
-    std::ifstream in(path + "/" + name, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
+    return contents_of(path + "/" + name);
 }
 
 bool Folder::exists(const std::string& name) const { return fs::exists(fs::symlink_status(path + "/" + name)); }
